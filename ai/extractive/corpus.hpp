@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ai/tagging.hpp"
+
+namespace indx {
+
+/// Words of a text in order: folded, without stop words when asked; CJK runs give bigrams.
+std::vector<std::string> content_words(std::string_view text);
+bool is_stop_word(std::string_view folded_word);
+
+/// TF-IDF statistics of a set of notes. Built once, then read-only and safe from several threads. Deterministic: the
+/// same notes in the same order give the same numbers.
+class Corpus {
+ public:
+  void add(const std::string& path, std::string_view text, std::vector<std::string> tags);
+  void finish();
+
+  std::size_t size() const { return documents_.size(); }
+  /// Notes that hold the folded word.
+  int document_frequency(const std::string& word) const;
+  /// ln((1 + N) / (1 + df)) + 1
+  double inverse_document_frequency(const std::string& word) const;
+  /// The k notes nearest to the text by cosine of log-TF-IDF vectors, best first, ties by path; `except` is left out.
+  std::vector<Neighbour> nearest(std::string_view text, std::size_t k, const std::string& except) const;
+
+ private:
+  struct Document {
+    std::string path;
+    std::vector<std::string> tags;
+    double norm = 0;
+  };
+  struct Posting {
+    std::uint32_t document;
+    float weight;
+  };
+  std::vector<Document> documents_;
+  std::unordered_map<std::string, std::vector<Posting>> postings_;
+};
+
+}  // namespace indx

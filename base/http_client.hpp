@@ -1,0 +1,37 @@
+#pragma once
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "base/result.hpp"
+
+namespace indx {
+
+struct HttpClientRequest {
+  std::string method = "GET";
+  std::string url;  ///< http://… or https://…, or unix:<path>:<target>
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  std::chrono::milliseconds connect_timeout{5000};
+  std::chrono::milliseconds timeout{30000};  ///< for the whole exchange
+  std::size_t max_response_bytes = 16U << 20U;
+};
+
+struct HttpClientResponse {
+  int status = 0;
+  std::map<std::string, std::string> headers;  ///< names in lower case
+  std::string body;
+};
+
+/// One exchange; redirects are not followed, TLS is verified. Errors: `timeout`, `cancelled`, `unavailable` (no
+/// connection), `too_large`. Cancel closes the socket, so a blocked read returns at once.
+Result<HttpClientResponse> http_exchange(const HttpClientRequest& request, const CancelToken& cancel);
+
+/// The same, but hands over each received piece of the body as it comes (for SSE); `on_data` returns false to stop.
+Result<HttpClientResponse> http_stream(const HttpClientRequest& request, const CancelToken& cancel,
+                                       const std::function<bool(std::string_view)>& on_data);
+
+}  // namespace indx

@@ -1,0 +1,36 @@
+#include "base/random.hpp"
+
+#include <sys/random.h>
+
+#include "base/assert.hpp"
+
+namespace indx {
+
+std::string Random::hex(std::size_t bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(bytes * 2);
+  while (text.size() < bytes * 2) {
+    const std::uint64_t word = next();
+    for (int shift = 60; shift >= 0 && text.size() < bytes * 2; shift -= 4) text += kDigits[(word >> shift) & 15U];
+  }
+  return text;
+}
+
+double Random::uniform() { return static_cast<double>(next() >> 11U) * 0x1.0p-53; }
+
+std::uint64_t SystemRandom::next() {
+  std::uint64_t word = 0;
+  INDX_ASSERT(::getrandom(&word, sizeof word, 0) == sizeof word);
+  return word;
+}
+
+std::uint64_t SeededRandom::next() {
+  const std::scoped_lock lock(mutex_);
+  std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31U);
+}
+
+}  // namespace indx

@@ -1,0 +1,71 @@
+#pragma once
+#include <utility>
+#include <variant>
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+
+namespace indx {
+
+/// Either a value or the Error that prevented it.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  using value_type = T;
+
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor): `return value;`
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor): `return error;`
+
+  bool has_value() const { return state_.index() == 0; }
+  explicit operator bool() const { return has_value(); }
+
+  T& value() & { INDX_ASSERT(has_value()); return *std::get_if<0>(&state_); }
+  const T& value() const& { INDX_ASSERT(has_value()); return *std::get_if<0>(&state_); }
+  T&& value() && { INDX_ASSERT(has_value()); return std::move(*std::get_if<0>(&state_)); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  template <typename U>
+  T value_or(U&& other) const& { return has_value() ? value() : T(std::forward<U>(other)); }
+
+  const Error& error() const { INDX_ASSERT(!has_value()); return *std::get_if<1>(&state_); }
+  Error& error() { INDX_ASSERT(!has_value()); return *std::get_if<1>(&state_); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+/// Success without a value, or an Error. `return {};` is success.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  using value_type = void;
+
+  Result() = default;
+  Result(Error error) : error_(std::move(error)), ok_(false) {}  // NOLINT(google-explicit-constructor): `return error;`
+
+  bool has_value() const { return ok_; }
+  explicit operator bool() const { return ok_; }
+  void value() const { INDX_ASSERT(ok_); }
+  const Error& error() const { INDX_ASSERT(!ok_); return error_; }
+  Error& error() { INDX_ASSERT(!ok_); return error_; }
+
+ private:
+  Error error_;
+  bool ok_ = true;
+};
+
+using Status = Result<void>;
+
+}  // namespace indx
+
+/// The value of a Result, or a return of its Error from the enclosing function. One per statement.
+#define INDX_TRY(expression)                                          \
+  ({                                                                  \
+    auto indx_try_result = (expression);                              \
+    if (!indx_try_result.has_value()) [[unlikely]]                    \
+      return std::move(indx_try_result.error());                      \
+    std::move(indx_try_result).value();                               \
+  })

@@ -1,0 +1,17 @@
+# embed_text(TARGET NAME FILES...): makes <build>/generated/NAME.hpp with one `inline constexpr std::string_view` per
+# file, named after the file, in namespace indx::NAME.
+function(embed_text target name)
+  set(header "${CMAKE_BINARY_DIR}/generated/${name}.hpp")
+  set(body "#pragma once\n#include <string_view>\nnamespace indx::${name} {\n")
+  foreach(file IN LISTS ARGN)
+    file(READ "${file}" content)
+    get_filename_component(stem "${file}" NAME_WE)
+    string(MAKE_C_IDENTIFIER "k_${stem}" identifier)
+    string(APPEND body "inline constexpr std::string_view ${identifier} = R\"~embed~(${content})~embed~\";\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  endforeach()
+  string(APPEND body "}  // namespace indx::${name}\n")
+  file(WRITE "${header}.new" "${body}")
+  file(COPY_FILE "${header}.new" "${header}" ONLY_IF_DIFFERENT)
+  target_include_directories(${target} PUBLIC "${CMAKE_BINARY_DIR}/generated")
+endfunction()

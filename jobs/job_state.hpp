@@ -1,0 +1,19 @@
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "jobs/job.hpp"
+
+namespace indx {
+
+std::string_view name(JobState state);  ///< `ready`
+std::optional<JobState> parse_job_state(std::string_view name);
+bool is_final(JobState state);
+
+enum class JobEvent : std::uint8_t {
+  Due, Claim, Succeed, FailForGood, Retry, GiveUp, Cancel, Return, OwnerDied, CrashedTooOften, Park, Support
+};
+/// The one transition table; nullopt: that event cannot happen in that state.
+std::optional<JobState> next_state(JobState state, JobEvent event);
+
+}  // namespace indx

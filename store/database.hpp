@@ -1,0 +1,125 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/config.hpp"
+#include "base/result.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace indx {
+
+/// One SQLite connection. Not thread-safe: one thread uses it at a time. The only file that knows SQLite.
+class Database {
+ public:
+  struct Options {
+    bool read_only = false;
+    Durability durability = Durability::Full;
+    int cache_kib = 16000;
+  };
+  /// Opens or creates; WAL, foreign keys, own tokenizer `indx` registered. Fails with `unavailable` or `internal`.
+  static Result<Database> open(const std::string& path, const Options& options);
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
+
+  /// One prepared statement, borrowed from the connection's cache; reset and cleared when destroyed.
+  class Statement {
+   public:
+    Statement(Statement&&) noexcept;
+    Statement& operator=(Statement&&) = delete;
+    ~Statement();
+
+    /// Binds values to ?1, ?2 … in order.
+    template <typename... Values>
+    Statement& bind(const Values&... values) {
+      int index = 0;
+      (bind_one(++index, values), ...);
+      return *this;
+    }
+    void bind_one(int index, std::int64_t value);
+    void bind_one(int index, int value) { bind_one(index, std::int64_t{value}); }
+    void bind_one(int index, std::size_t value) { bind_one(index, static_cast<std::int64_t>(value)); }
+    void bind_one(int index, bool value) { bind_one(index, std::int64_t{value}); }
+    void bind_one(int index, double value);
+    void bind_one(int index, std::string_view value);  ///< TEXT
+    void bind_one(int index, const std::string& value) { bind_one(index, std::string_view(value)); }
+    void bind_one(int index, const char* value) { bind_one(index, std::string_view(value)); }
+    void bind_one(int index, std::nullptr_t);
+    void bind_blob(int index, std::string_view value);
+    template <typename T>
+    void bind_one(int index, const std::optional<T>& value) {
+      value ? bind_one(index, *value) : bind_one(index, nullptr);
+    }
+
+    /// True while there is a row. An error other than a constraint becomes `unavailable` (busy, full, io) or `internal`.
+    Result<bool> step();
+    /// Runs a statement without rows; gives the number of changed rows.
+    Result<std::int64_t> run();
+
+    std::int64_t integer(int column) const;
+    double real(int column) const;
+    std::string text(int column) const;      ///< also for BLOB
+    bool is_null(int column) const;
+    std::optional<std::string> optional_text(int column) const;
+    std::optional<std::int64_t> optional_integer(int column) const;
+
+   private:
+    friend class Database;
+    Statement(sqlite3* db, sqlite3_stmt* statement) : db_(db), statement_(statement) {}
+    sqlite3* db_;
+    sqlite3_stmt* statement_;
+  };
+
+  /// Prepares or takes from the cache. A broken statement is our bug and aborts.
+  Statement prepare(std::string_view sql);
+  /// Runs statements without parameters.
+  Status execute(const std::string& sql);
+  std::int64_t last_insert_id() const;
+  /// Stops a running query from another thread.
+  void interrupt() const;
+
+  /// BEGIN IMMEDIATE … COMMIT; rolls back when destroyed without commit.
+  class Transaction {
+   public:
+    static Result<Transaction> begin(Database& db);
+    Transaction(Transaction&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
+    Transaction& operator=(Transaction&&) = delete;
+    ~Transaction();
+    Status commit();
+
+   private:
+    explicit Transaction(Database& db) : db_(&db) {}
+    Database* db_;
+  };
+  /// Runs `body` inside a savepoint: an Error undoes what it did and nothing else.
+  template <typename Body>
+  auto savepoint(Body&& body) -> decltype(body()) {
+    INDX_TRY(execute("SAVEPOINT change"));
+    auto result = body();
+    INDX_TRY(execute(result.has_value() ? "RELEASE change" : "ROLLBACK TO change; RELEASE change"));
+    return result;
+  }
+
+ private:
+  struct Impl;
+  explicit Database(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One numbered step of a schema: `number` counts from 1 without gaps.
+struct Migration {
+  int number;
+  std::string_view sql;
+};
+/// Brings the database to the newest schema, after a backup copy `<path>.v<old>.bak` of an existing older one. A database
+/// of a newer version is refused with a message that says which version made it.
+Status migrate(Database& db, const std::string& path, const std::vector<Migration>& migrations);
+
+}  // namespace indx

@@ -1,0 +1,40 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/ids.hpp"
+#include "store/database.hpp"
+
+namespace indx {
+
+/// A vault write that was promised and not yet confirmed (G2). Settled before serving after a crash.
+struct WriteIntent {
+  WriteId id;
+  std::string path;
+  std::string before_sha256;   ///< empty: the file did not exist
+  std::string after_sha256;    ///< empty: a delete
+  std::string temp_name;       ///< of the temp file in the note's folder
+  bool permanent = false;      ///< delete without trash
+  std::string actor, subject, request_id;
+  std::string job_id, step_key, step_inputs_hash;  ///< empty outside a job step
+  std::int64_t lease = 0;
+  std::string idempotency_key; ///< key of the idempotency row to complete, empty: none
+  Json outcome = Json::object();  ///< the WriteOutcome that becomes the step result and the reply
+  Timestamp at;
+};
+
+class IntentStore {
+ public:
+  explicit IntentStore(Database& db) : db_(db) {}
+  Status add(const WriteIntent& intent);
+  /// False: already settled.
+  Result<bool> remove(const WriteId& id);
+  Result<std::vector<WriteIntent>> open_intents();
+
+ private:
+  Database& db_;
+};
+
+}  // namespace indx

@@ -1,0 +1,40 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "store/database.hpp"
+
+namespace indx {
+
+/// Before-images of notes (G15): zstd, shared by SHA-256, over 1 MiB as files in `<dir>/versions/`.
+struct Version {
+  std::int64_t id = 0;
+  std::string path, sha256, etag, job_id;
+  std::size_t size = 0;
+  Timestamp at;
+};
+
+struct VersionLimits {
+  int per_note = 50;
+  int days = 30;
+  std::int64_t max_bytes = std::int64_t{1} << 30U;
+};
+
+class VersionStore {
+ public:
+  VersionStore(Database& db, std::string dir) : db_(db), dir_(std::move(dir)) {}
+  /// Keeps `bytes`; a large file is durable before the row. Fails with `unavailable` when there is no space.
+  Result<std::int64_t> keep(const std::string& path, const std::string& bytes, const std::string& job_id, Timestamp now);
+  Result<std::vector<Version>> list(const std::string& path);
+  Result<std::string> read(std::int64_t id);
+  /// Oldest first beyond the limits, never those of a job younger than 7 days; at most `batch` rows. Gives how many.
+  Result<std::int64_t> prune(const VersionLimits& limits, Timestamp now, int batch);
+
+ private:
+  Database& db_;
+  std::string dir_;
+};
+
+}  // namespace indx

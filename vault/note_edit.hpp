@@ -1,0 +1,72 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vault/note_path.hpp"
+
+namespace indx {
+
+enum class PatchKind : std::uint8_t { SetFrontmatter, DeleteFrontmatter, AppendBody, PrependBody, RenameTag };
+
+/// One step of a patch. Which fields count depends on the kind.
+struct PatchOp {
+  PatchKind kind = PatchKind::AppendBody;
+  std::string key;       ///< property name
+  Json value;            ///< any JSON
+  std::string markdown;
+  std::string from, to;  ///< tag names without `#`
+};
+
+/// What `note_write` does with the property block.
+enum class FrontmatterMode : std::uint8_t { Keep, Remove, Replace };
+
+/// One change of one note, as a value: what is wanted and on which condition.
+struct NoteChange {
+  enum class Kind : std::uint8_t { Write, Patch, Delete };
+
+  Kind kind = Kind::Patch;
+  NotePath path;
+  std::vector<PatchOp> ops;                             ///< Patch
+  std::string body;                                     ///< Write
+  FrontmatterMode frontmatter_mode = FrontmatterMode::Keep;
+  Json frontmatter = Json::object();                    ///< Write with Replace
+  std::string if_match;                                 ///< etag the file must have; empty: any
+  std::string expected_sha256;                          ///< the same with SHA-256
+  bool if_not_exists = false;                           ///< Write: create only
+  bool permanent = false;                               ///< Delete: unlink instead of `.trash/`
+  bool dry_run = false;
+};
+
+/// What a change did, or would do.
+struct WriteOutcome {
+  NotePath path;
+  std::string old_etag;        ///< empty: the file did not exist
+  std::string etag;            ///< empty: deleted
+  std::string sha256;
+  std::size_t old_size = 0, size = 0;
+  bool created = false;
+  bool changed = false;        ///< false: the bytes were equal, nothing was written
+  std::string diff;            ///< unified diff, only for dry_run
+  std::string trash_path;      ///< where a deleted note lies now
+  std::vector<std::string> warnings;  ///< `index_pending`
+};
+Json to_json(const WriteOutcome& outcome);
+Result<WriteOutcome> write_outcome_from_json(const Json& json);
+
+/// The bytes after the change, given the bytes before (nullopt: no file). Pure. nullopt in the result: deleted.
+/// Guards (`if_match`, `expected_sha256`, `if_not_exists`) are checked here too. Errors: `etag_mismatch` with
+/// details {expected, actual}, `not_found`, `conflict`, `not_utf8`, `parse_failed`, and the failing `op_index`.
+Result<std::optional<std::string>> apply_change(const NoteChange& change, const std::optional<std::string>& before);
+
+/// Rule 6.4 (JOIN) for an insertion at the end, and directly after the property block.
+Result<std::string> append_body(std::string_view bytes, std::string_view markdown);
+Result<std::string> prepend_body(std::string_view bytes, std::string_view markdown);
+/// Rule 4.9: exact and nested uses of a tag, inline and in `tags`.
+Result<std::string> rename_tag(std::string_view bytes, std::string_view from, std::string_view to);
+
+/// `--- a/path`, `+++ b/path` and hunks with three lines of context.
+std::string unified_diff(std::string_view path, std::string_view before, std::string_view after);
+
+}  // namespace indx

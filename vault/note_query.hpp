@@ -1,0 +1,80 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/json.hpp"
+#include "vault/markdown.hpp"
+
+namespace indx {
+
+/// Questions to the index and their answers, as values: the store answers them, operations ask them.
+
+/// Path restriction of the caller: a row is visible if it matches one of `any_of` (when not empty) and none of `none_of`.
+struct PathScope {
+  std::vector<std::string> any_of;
+  std::vector<std::string> none_of;
+  bool allows(std::string_view path) const;
+};
+
+struct NoteFilter {
+  std::string path_glob;                            ///< empty: all
+  std::vector<std::string> tags;                    ///< all must match, nested included, without `#`
+  Json frontmatter = Json::object();                ///< {key: value}: property equals, or list contains, value
+  PathScope scope;
+};
+
+struct NoteRow {
+  std::string path, title, etag;
+  std::size_t size = 0;
+  Timestamp modified;
+  std::vector<std::string> tags;
+};
+
+template <typename Row>
+struct Page {
+  std::vector<Row> rows;
+  std::optional<std::string> next_cursor;  ///< opaque; nullopt at the end
+};
+
+enum class SearchMatch : std::uint8_t { AllThenAny, All, Any };
+
+struct SearchRequest {
+  std::string q;
+  SearchMatch match = SearchMatch::AllThenAny;
+  NoteFilter filter;
+  int limit = 20;
+  std::string cursor;
+};
+
+struct SearchHit {
+  std::string path, title;
+  double score = 0;                     ///< larger is better; deterministic for a vault state
+  std::string snippet;                  ///< matches in **bold**
+  std::vector<std::string> tags;
+  std::vector<std::string> matched_in;  ///< of title, body, tags, frontmatter
+  std::string matched;                  ///< `all` or `some` of the words
+};
+
+struct TagCount {
+  std::string tag;        ///< spelled as in its first use by (path, offset)
+  int count = 0;          ///< notes with exactly this tag
+  int count_nested = 0;   ///< notes with it or one below it
+};
+
+struct ResolvedLink {
+  Link link;
+  std::optional<std::string> path;  ///< reached file; nullopt: unresolved
+  bool subpath_resolved = true;
+  std::vector<std::string> alias_of;
+};
+
+struct IndexCounts {
+  int notes = 0, files = 0, headings = 0, tags = 0, links = 0, unresolved_links = 0, chunks = 0;
+  std::int64_t bytes = 0;
+  std::string generation;               ///< `<epoch>-<counter>`, moves with every change
+  std::vector<std::string> warnings;
+};
+
+}  // namespace indx
