@@ -10,7 +10,7 @@
 namespace indx {
 
 enum class Durability : std::uint8_t { Full, Normal, Off };
-enum class LogFormat : std::uint8_t { Text, Json };
+enum class LogFormat : std::uint8_t { Text, JsonLines };
 
 struct AiConfig {
   bool enabled = true;                       ///< config `ai.enabled`, env `INDX_AI_ENABLED`

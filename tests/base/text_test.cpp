@@ -1,0 +1,53 @@
+#include "base/text.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "base/unicode.hpp"
+
+namespace indx {
+
+TEST_CASE("a glob star stays inside a segment and two stars cross segments", "[base]") {
+  CHECK(glob_match("*.md", "a.md"));
+  CHECK_FALSE(glob_match("*.md", "a/b.md"));
+  CHECK(glob_match("**/*.md", "a.md"));
+  CHECK(glob_match("**/*.md", "a/b/c.md"));
+  CHECK(glob_match("Public/**", "Public/a/b.md"));
+  CHECK_FALSE(glob_match("Public/**", "Publicity/a.md"));
+  CHECK_FALSE(glob_match("Public/**", "Public"));
+  CHECK(glob_match("Daily/", "Daily/2026/x.md"));
+  CHECK(glob_match("a/{b,c}/?.md", "a/c/x.md"));
+  CHECK(glob_match("[a-c]*", "beta"));
+  CHECK_FALSE(glob_match("[!a-c]*", "beta"));
+  CHECK(glob_match("[x", "[x"));
+}
+
+TEST_CASE("a hostile glob takes linear time in the product of the lengths", "[base]") {
+  std::string pattern, path(2000, 'a');
+  for (int i = 0; i < 200; ++i) pattern += "*a";
+  CHECK_FALSE(glob_match(pattern + "b", path));
+}
+
+TEST_CASE("percent decoding happens once and leaves a lone percent sign", "[base]") {
+  CHECK(percent_decode("a%20b%2525%zz%") == "a b%25%zz%");
+  CHECK(percent_encode("a b/ü", true) == "a%20b/%C3%BC");
+}
+
+TEST_CASE("case folding keeps sharp s, joins both sigmas and composes", "[base]") {
+  CHECK(fold_case("STRASSE") != fold_case("Straße"));
+  CHECK(fold_case("ΣΊΣΥΦΟΣ") == fold_case("Σίσυφος"));
+  CHECK(fold_case("e\xCC\x81") == fold_case("É"));
+}
+
+TEST_CASE("invalid UTF-8 is found and replaced without touching valid text", "[base]") {
+  CHECK(is_valid_utf8("日本"));
+  CHECK_FALSE(is_valid_utf8("\xC0\x80"));
+  CHECK_FALSE(is_valid_utf8("\xED\xA0\x80"));
+  CHECK(replace_invalid_utf8("a\xFF" "b") == "a\xEF\xBF\xBD" "b");
+}
+
+TEST_CASE("a prefix never cuts a grapheme", "[base]") {
+  CHECK(prefix_at_grapheme("ae\xCC\x81z", 3) == "a");
+  CHECK(prefix_at_grapheme("abc", 2) == "ab");
+}
+
+}  // namespace indx
