@@ -4,24 +4,11 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/event.hpp"
 #include "base/ids.hpp"
 #include "store/database.hpp"
 
 namespace indx {
-
-/// A fact worth telling: durable when it has an id (G14). Holds no note content.
-struct Event {
-  std::int64_t id = 0;    ///< 0: not durable (job progress)
-  std::string kind;       ///< `note.updated`, `job.finished`, `ai.invocation` …
-  Timestamp at;
-  std::string actor;      ///< ui | api | cli | mcp | fs | system
-  std::string subject;    ///< token id or `local`
-  std::string job_id;     ///< empty: none
-  Json data = Json::object();
-
-  /// `{id, kind, at, actor, subject, …data}`; `id` is the wire id, left out for events that are not durable.
-  Json to_json(const std::string& epoch) const;
-};
 
 /// The table `events` of state.db.
 class EventStore {
@@ -42,7 +29,5 @@ class EventStore {
  private:
   Database& db_;
 };
-
-bool kind_matches(const std::string& kind, const std::vector<std::string>& patterns);
 
 }  // namespace indx
