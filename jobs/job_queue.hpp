@@ -69,9 +69,10 @@ class JobQueue {
   /// Deletes final jobs older than `before` with their steps, at most `limit`.
   Result<std::int64_t> prune(Timestamp before, int limit);
 
- private:
+  /// `stale_lease` unless the lease is the job's current one.
   Status check_lease(const Lease& lease);
 
+ private:
   Database& db_;
   const Clock& clock_;
   Random& random_;
