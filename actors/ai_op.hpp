@@ -4,7 +4,7 @@
 
 namespace indx {
 
-/// One provider call at a time, with its own thread; cancel closes the socket. Spawn detached.
-AiOpActor::behavior_type ai_op(AiOpActor::pointer self, Parts* parts);
+/// One provider call at a time, on a thread of its own; cancel closes the socket.
+AiOpActor spawn_ai_op(caf::actor_system& system, Parts* parts);
 
 }  // namespace indx

@@ -30,6 +30,7 @@ struct IndexerState {
     std::deque<FileInfo> files;
     std::deque<std::string> gone;
     bool force = false;
+    bool is_external = false;
     std::int64_t created = 0, updated = 0, deleted = 0, unchanged = 0, failed = 0;
     std::chrono::nanoseconds started{};
     std::vector<caf::typed_response_promise<Reply>> promises;
@@ -106,7 +107,7 @@ void IndexerState::scan(ScanRequest request, caf::typed_response_promise<Reply> 
 }
 
 Status IndexerState::begin_scan(const ScanRequest& request) {
-  Scan scan{.force = request.rebuild, .started = parts->clock.monotonic()};
+  Scan scan{.force = request.rebuild, .is_external = request.is_external, .started = parts->clock.monotonic()};
   if (request.rebuild) {
     INDX_TRY(writer->begin());
     INDX_TRY(files->clear());
@@ -149,10 +150,12 @@ void IndexerState::slice() {
 Status IndexerState::work_on_slice() {
   auto& scan = *current;
   const auto end = parts->clock.monotonic() + kSliceTime;
+  std::vector<std::string> removed;
   INDX_TRY(writer->begin());
   for (std::size_t i = 0; i < kSliceNotes && !(scan.files.empty() && scan.gone.empty()); ++i) {
     if (!scan.gone.empty()) {
       INDX_TRY(files->remove_path(scan.gone.front()));
+      if (scan.is_external) removed.push_back(scan.gone.front());
       scan.gone.pop_front();
       ++scan.deleted;
     } else {
@@ -170,7 +173,9 @@ Status IndexerState::work_on_slice() {
     parts->indexing.done.fetch_add(1);
     if (parts->clock.monotonic() >= end) break;
   }
-  return writer->commit();
+  INDX_TRY(writer->commit());
+  for (const auto& path : removed) tell(FileChange::Deleted, path, "");
+  return {};
 }
 
 void IndexerState::end_scan() {

@@ -54,6 +54,7 @@ struct IndexRequest {
 struct ScanRequest {
   bool rebuild = false;
   std::vector<std::string> paths;  ///< empty: all
+  bool is_external = false;        ///< deletions are told as `fs` events
 };
 
 struct EtagCheck {

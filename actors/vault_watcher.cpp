@@ -16,7 +16,7 @@ struct WatcherState {
 WatcherActor::behavior_type vault_watcher(WatcherActor::stateful_pointer<WatcherState> self, Parts* parts,
                                           Directory* directory) {
   // Short enough that a stop is not held up, long enough to cost nothing when idle.
-  constexpr std::chrono::milliseconds kWait{500}, kQuiet{30};
+  constexpr std::chrono::milliseconds kWait{200}, kQuiet{30};
   auto watch = FolderWatch::open(parts->vault.root());
   if (watch.has_value()) {
     self->state.watch.emplace(std::move(watch).value());
@@ -37,7 +37,8 @@ WatcherActor::behavior_type vault_watcher(WatcherActor::stateful_pointer<Watcher
           seen.files.push_back({note->str(), file.has_value() ? file->etag : ""});
         }
         if (!seen.files.empty()) caf::anon_send(directory->get<WriterActor>(), atom::seen_atom::value, std::move(seen));
-        if (changes.needs_rescan) caf::anon_send(directory->get<IndexerActor>(), atom::scan_atom::value, ScanRequest{});
+        if (changes.needs_rescan)
+          caf::anon_send(directory->get<IndexerActor>(), atom::scan_atom::value, ScanRequest{.is_external = true});
         self->send(self, atom::tick_atom::value);
       },
   };
