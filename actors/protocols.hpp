@@ -47,6 +47,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(indx, caf::first_custom_type_id)
   CAF_ADD_ATOM(indx, indx::atom, run_atom, "run")
   CAF_ADD_ATOM(indx, indx::atom, model_atom, "model")
   CAF_ADD_ATOM(indx, indx::atom, drain_atom, "drain")
+  CAF_ADD_ATOM(indx, indx::atom, crash_atom, "crash")
 CAF_END_TYPE_ID_BLOCK(indx)
 
 namespace indx {
@@ -105,6 +106,11 @@ using AiOpActor = caf::typed_actor<caf::replies_to<atom::model_atom, ModelCall>:
 
 /// Runs one job at a time: claims, runs, records, claims again.
 using RunnerActor = caf::typed_actor<caf::reacts_to<atom::run_atom>>;
+
+/// Lifetimes of all others.
+using SupervisorActor = caf::typed_actor<
+    /// Ends the named child as a crash would; for tests of recovery.
+    caf::reacts_to<atom::crash_atom, std::string>>;
 
 /// Looks at the folder and reports files that changed.
 using WatcherActor = caf::typed_actor<caf::reacts_to<atom::tick_atom>>;
