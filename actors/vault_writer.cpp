@@ -185,9 +185,9 @@ WriterActor::behavior_type vault_writer(WriterActor::stateful_pointer<VaultWrite
   self->state.parts = parts;
   self->state.directory = directory;
   return {
-      [self](atom::write_atom, WriteRequest& request) -> caf::result<Reply> {
+      [self](atom::write_atom, WriteOrder& order) -> caf::result<Reply> {
         auto promise = self->make_response_promise<Reply>();
-        self->state.waiting.push_back({std::move(request), promise});
+        self->state.waiting.push_back({std::move(*order.request), promise});
         self->state.pump();
         return promise;
       },
