@@ -8,7 +8,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
-#include "jobs/job_row.hpp"
+#include "jobs/job_json.hpp"
 #include "jobs/job_state.hpp"
 #include "store/blob_dir.hpp"
 #include "store/columns.hpp"
@@ -16,6 +16,7 @@
 namespace indx {
 namespace {
 
+constexpr std::size_t kMaxInputBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMaxInlineStepBytes = 256 * 1024;
 constexpr std::size_t kMaxResultBytes = std::size_t{16} << 20U;
 constexpr std::int64_t kMaxStepBytes = std::int64_t{64} << 20U;
@@ -28,6 +29,86 @@ constexpr std::chrono::days kFailedStepsKept{7};
 /// Retries are spread over a window that grows with the number of jobs that wait for theirs: at most about 7 a second.
 constexpr milliseconds kSpreadPerWaitingRetry{150};
 constexpr int kMaxWaitingRetriesCounted = 1000;
+
+/// The rows are for read_job.
+std::string select_jobs(std::string_view rest) {
+  return cat("SELECT id, kind, operation_version, state, input, owner, keep, priority, attempts, crashes, interruptions, "
+             "max_attempts, max_crashes, lease, leased_by, leased_at, heartbeat_at, cancel_requested, progress, result, "
+             "error, run_at, created_at, updated_at, started_at, finished_at FROM jobs ",
+             rest);
+}
+
+Job read_job(const Database::Statement& row) {
+  const auto integer = [&](int column) { return static_cast<int>(row.integer(column)); };
+  const auto state = parse_job_state(row.text(3));
+  INDX_ASSERT(state.has_value());  // a CHECK holds it
+  Job job{.id = {row.text(0)},
+          .kind = row.text(1),
+          .operation_version = integer(2),
+          .state = *state,
+          .input = json_value(row.text(4)),
+          .owner = parse_owner(row.text(5)),
+          .keep = row.integer(6) != 0,
+          .priority = integer(7),
+          .attempts = integer(8),
+          .crashes = integer(9),
+          .interruptions = integer(10),
+          .max_attempts = integer(11),
+          .max_crashes = integer(12),
+          .lease = row.integer(13),
+          .leased_by = row.text(14),
+          .leased_at = optional_time_at(row, 15),
+          .heartbeat_at = optional_time_at(row, 16),
+          .cancel_requested = row.integer(17) != 0,
+          .progress = parse_progress(row.text(18)),
+          .result = std::nullopt,
+          .error = std::nullopt,
+          .run_at = time_at(row, 21),
+          .created_at = time_at(row, 22),
+          .updated_at = time_at(row, 23),
+          .started_at = optional_time_at(row, 24),
+          .finished_at = optional_time_at(row, 25)};
+  if (!row.is_null(19)) job.result = json_value(row.text(19));
+  if (!row.is_null(20)) job.error = error_from_json(json_value(row.text(20)));
+  return job;
+}
+
+Result<std::optional<Job>> find_job(Database& db, const JobId& id) {
+  auto query = db.prepare(select_jobs("WHERE id = ?1"));
+  query.bind(id.value);
+  if (!INDX_TRY(query.step())) return std::optional<Job>();
+  return std::optional(read_job(query));
+}
+
+Status insert_job(Database& db, const Job& job) {
+  const std::string input = INDX_TRY(input_text(job.input));
+  if (input.size() > kMaxInputBytes)
+    return make_error(Reason::TooLarge, cat("The input of the job has ", input.size(), " bytes; at most ", kMaxInputBytes,
+                                            " are accepted. Name notes by a scope instead of sending them."));
+  const std::string owner = INDX_TRY(owner_text(job.owner));
+  INDX_TRY(db.prepare("INSERT INTO jobs (id, kind, operation_version, state, input, owner, subject, keep, priority, "
+                      "max_attempts, max_crashes, progress, run_at, created_at, updated_at) "
+                      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)")
+               .bind(job.id.value, job.kind, job.operation_version, name(job.state), input, owner, job.owner.subject,
+                     job.keep, job.priority, job.max_attempts, job.max_crashes, progress_text(job.progress),
+                     to_millis(job.run_at), to_millis(job.created_at), to_millis(job.updated_at))
+               .run());
+  return {};
+}
+
+/// Writes what changes in a job's life; kind, input and owner never do.
+Status save_job(Database& db, const Job& job) {
+  INDX_TRY(db.prepare("UPDATE jobs SET state = ?2, attempts = ?3, crashes = ?4, interruptions = ?5, lease = ?6, leased_by = ?7, "
+                      "leased_at = ?8, heartbeat_at = ?9, cancel_requested = ?10, result = ?11, error = ?12, run_at = ?13, "
+                      "updated_at = ?14, started_at = ?15, finished_at = ?16 WHERE id = ?1")
+               .bind(job.id.value, name(job.state), job.attempts, job.crashes, job.interruptions, job.lease,
+                     null_if_empty(job.leased_by), optional_millis(job.leased_at), optional_millis(job.heartbeat_at),
+                     job.cancel_requested, result_text(job.result), error_text(job.error),
+                     to_millis(job.run_at), to_millis(job.updated_at), optional_millis(job.started_at),
+                     optional_millis(job.finished_at))
+               .run());
+  return {};
+}
 
 /// Moves the job along the transition table and keeps what the table's CHECKs demand of every state.
 void apply(Job& job, JobEvent event, Timestamp now) {

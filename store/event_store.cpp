@@ -1,8 +1,5 @@
 #include "store/event_store.hpp"
 
-#include <algorithm>
-
-#include "base/text.hpp"
 #include "store/columns.hpp"
 
 namespace indx {
@@ -19,25 +16,6 @@ Event read_event(const Database::Statement& row) {
 }
 
 }  // namespace
-
-Json Event::to_json(const std::string& epoch) const {
-  Json body = Json::object();
-  if (id > 0) body["id"] = cat(epoch, "-", id);
-  body["kind"] = kind;
-  body["at"] = format_time(at);
-  body["actor"] = actor;
-  body["subject"] = subject;
-  body["job_id"] = job_id.empty() ? Json() : Json(job_id);
-  for (const auto& [key, value] : data.items())
-    if (!body.contains(key)) body[key] = value;
-  return body;
-}
-
-bool kind_matches(const std::string& kind, const std::vector<std::string>& patterns) {
-  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-           return pattern.ends_with(".*") ? kind.starts_with(pattern.substr(0, pattern.size() - 1)) : kind == pattern;
-         });
-}
 
 Result<std::int64_t> EventStore::append(const Event& event) {
   INDX_TRY(db_.prepare("INSERT INTO events (kind, at, actor, subject, job_id, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")

@@ -4,25 +4,11 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/event.hpp"
 #include "base/ids.hpp"
 #include "store/database.hpp"
 
 namespace indx {
-
-/// A fact worth telling: durable when it has an id (G14). Holds no note content.
-struct Event {
-  std::int64_t id = 0;    ///< 0: not durable (job progress)
-  std::string kind;       ///< `note.updated`, `job.finished`, `ai.invocation` …
-  Timestamp at;
-  std::string actor;      ///< ui | api | cli | mcp | fs | system
-  std::string subject;    ///< token id or `local`
-  std::string job_id;     ///< empty: none
-  Json data = Json::object();
-
-  /// `{id, kind, at, actor, subject, job_id, …data}`; `id` is the wire id, left out for events that are not durable. Data
-  /// cannot replace one of these.
-  Json to_json(const std::string& epoch) const;
-};
 
 /// The table `events` of state.db.
 class EventStore {
@@ -46,7 +32,5 @@ class EventStore {
  private:
   Database& db_;
 };
-
-bool kind_matches(const std::string& kind, const std::vector<std::string>& patterns);
 
 }  // namespace indx

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.hpp"
 #include "store/database.hpp"
 #include "vault/chunk.hpp"
 #include "vault/markdown.hpp"

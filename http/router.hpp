@@ -1,0 +1,89 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+
+namespace indx {
+
+/// One request, whole: the body was read under the rules of the front.
+struct HttpRequest {
+  std::string method;
+  std::string path;      ///< raw, percent-encoded, without the query
+  std::vector<std::pair<std::string, std::string>> query;  ///< decoded, in order
+  std::map<std::string, std::string> headers;              ///< names in lower case; repeated ones joined by ", "
+  std::string body;
+  std::string remote;    ///< address of the client
+  bool is_local_socket = false;  ///< came over `.indx/socket`
+  RequestId id;
+
+  std::string header(const std::string& lower_case_name) const;
+  std::optional<std::string> query_value(const std::string& name) const;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+};
+
+/// An answer that is written piece by piece (SSE, NDJSON). Thread-safe; writing never blocks. Frames over the buffer
+/// limit end the connection.
+class ResponseStream {
+ public:
+  virtual ~ResponseStream() = default;
+  /// False: the client is gone.
+  virtual bool write(std::string frame) = 0;
+  virtual void close() = 0;
+};
+
+/// The one answer of one request; copies share it. Thread-safe. `send` or `begin_stream`, once; the handler may return
+/// before: the socket then waits on the stream thread, not on a worker (G9).
+class Responder {
+ public:
+  class Target {
+   public:
+    virtual ~Target() = default;
+    virtual void send(HttpResponse response) = 0;
+    virtual std::shared_ptr<ResponseStream> begin_stream(HttpResponse head) = 0;
+    virtual void on_disconnect(std::function<void()> callback) = 0;
+  };
+  explicit Responder(std::shared_ptr<Target> target) : target_(std::move(target)) {}
+
+  void send(HttpResponse response) const { target_->send(std::move(response)); }
+  /// `head.body` is the first frame. Adds `Connection: close`.
+  std::shared_ptr<ResponseStream> begin_stream(HttpResponse head) const { return target_->begin_stream(std::move(head)); }
+  /// Runs once, on the stream thread, when the client leaves before the answer is complete.
+  void on_disconnect(std::function<void()> callback) const { target_->on_disconnect(std::move(callback)); }
+
+ private:
+  std::shared_ptr<Target> target_;  // shared: the worker and whoever answers later
+};
+
+using HttpHandler = std::function<void(const HttpRequest&, Responder)>;
+
+/// Method and pattern → handler. `{name}` matches one segment; `{path}` matches one or more. Captures are decoded once,
+/// segment by segment; a `%2F` stays inside its segment as U+2215 would not: it makes the path match no file.
+class Router {
+ public:
+  using RouteHandler = std::function<void(const HttpRequest&, const std::map<std::string, std::string>& captures, Responder)>;
+  void add(const std::string& method, const std::string& pattern, RouteHandler handler);
+  /// 404 for an unknown path, 405 with Allow for a known path and another method; HEAD falls back to GET.
+  void handle(const HttpRequest& request, Responder responder) const;
+
+ private:
+  struct Entry {
+    std::string method;
+    std::vector<std::string> pattern;
+    RouteHandler handler;
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace indx

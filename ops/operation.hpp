@@ -1,0 +1,76 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ops/context.hpp"
+#include "ops/schema.hpp"
+
+namespace indx {
+
+enum class Execution : std::uint8_t {
+  Inline,  ///< answered now
+  Job,     ///< enqueued
+  Sized    ///< in place up to its limit, else a job
+};
+enum class Effect : std::uint8_t {
+  Reads,
+  Writes,       ///< changes notes or settings
+  Destructive   ///< may lose something a person made: the CLI wants --yes
+};
+
+struct Route {
+  std::string method;   ///< GET
+  std::string pattern;  ///< /v1/notes/{path}; `{path}` may hold slashes and stands for the rest up to the next literal
+};
+
+struct Failure {
+  Reason reason;
+  std::string when;
+};
+
+/// One capability, declared once. REST routes, MCP tools, CLI verbs, OpenAPI and docs are loops over these.
+struct Operation {
+  std::string name;         ///< `note_read`: also the MCP tool, the job kind and the log name
+  std::string summary;      ///< one sentence: what it does
+  std::string guidance;     ///< for agents: when to use it and when not
+  std::vector<Scope> scopes;
+  /// Scopes that depend on the input (apply needs write); empty function: none.
+  std::function<std::vector<Scope>(const Json& input)> extra_scopes;
+  Route route;
+  std::string cli;          ///< `note get`
+  std::vector<std::string> cli_positional;  ///< fields given without a flag, in order
+  Execution execution = Execution::Inline;
+  std::size_t inline_limit = 1;
+  Effect effect = Effect::Reads;
+  bool is_idempotent = false;   ///< the same call twice changes nothing more
+  bool needs_provider = false;  ///< listed only while an AI provider is configured
+  bool is_listed_in_mcp = true;
+  int version = 1;              ///< of the step layout (G4)
+  SchemaNode input, output;
+  std::vector<Failure> failures;
+  int success_status = 200;     ///< 201 for things that are made
+
+  /// Decodes, runs, encodes. The input was validated against `input` (defaults filled in).
+  std::function<Result<Json>(Context& ctx, const Json& input)> handler;
+  /// Sized: how many units the call touches.
+  std::function<Result<std::size_t>(Context& ctx, const Json& input)> size;
+};
+
+/// The explicit list of operations, in the order of the docs.
+class Registry {
+ public:
+  explicit Registry(std::vector<Operation> operations);
+  const std::vector<Operation>& all() const { return operations_; }
+  const Operation* find(std::string_view name) const;
+  /// Those a principal may call at all: filtered by scope, and by whether AI is configured.
+  std::vector<const Operation*> visible_to(const Principal& principal, bool has_provider) const;
+
+ private:
+  std::vector<Operation> operations_;
+};
+
+/// Every operation of the product.
+Registry make_registry();
+
+}  // namespace indx

@@ -1,0 +1,36 @@
+#pragma once
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "jobs/job.hpp"
+#include "vault/note_query.hpp"
+
+namespace indx {
+
+enum class Scope : std::uint8_t { VaultRead, VaultWrite, VaultAdmin };
+std::string_view name(Scope scope);  ///< `vault:read`
+std::optional<Scope> parse_scope(std::string_view name);
+
+/// Where a call came in; also the `actor` of its events.
+enum class Surface : std::uint8_t { Api, Cli, Mcp, Ui };
+std::string_view name(Surface surface);  ///< `api`
+std::optional<Surface> parse_surface(std::string_view name);
+
+/// Who calls, and what they may do. `vault:admin` includes write, write includes read.
+struct Principal {
+  std::string subject;                  ///< token id, or `local` for the owner of the files
+  Surface surface = Surface::Api;
+  std::set<Scope> scopes;
+  std::vector<std::string> path_globs;  ///< empty: the whole vault
+  std::string request_id;
+
+  bool has(Scope scope) const;
+  PathScope path_scope() const { return {path_globs, {}}; }
+};
+JobOwner to_owner(const Principal& principal);
+Principal to_principal(const JobOwner& owner);
+
+}  // namespace indx
