@@ -68,7 +68,7 @@ Result<NotePath> NotePath::parse(std::string_view input) {
   if (!is_valid_utf8(input)) return bad_path("is not valid UTF-8", input);
   if (input.size() > kMaxPathBytes) return bad_path("is longer than 4096 bytes", input);
   if (has_drive_letter(input)) return bad_path("names a drive; paths are relative to the vault", input);
-  if (input.substr(0, 2) == "\\\\" || input.substr(0, 2) == "//")
+  if (input.substr(0, 2) == "\\\\")
     return bad_path("names a network share; paths are relative to the vault", input);
 
   const std::string text = to_nfc(replace_all(input, "\xC2\xA0", " "));
