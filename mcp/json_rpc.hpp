@@ -14,6 +14,8 @@ inline constexpr int kRpcMethodNotFound = -32601;
 inline constexpr int kRpcInvalidParams = -32602;
 inline constexpr int kRpcInternalError = -32603;
 inline constexpr int kRpcResourceNotFound = -32002;
+/// Ours, outside the reserved range: the principal lacks a scope.
+inline constexpr int kRpcForbidden = 403;
 
 /// One message from the peer. `id` keeps its exact type and value; `params` is an object, empty when absent or null.
 struct RpcMessage {

@@ -52,7 +52,7 @@ void OpenCall::cancel(CancelReason reason) {
   {
     const std::scoped_lock lock(mutex_);
     if (!end()) return;
-    reply_->drop();
+    reply_->drop(reason);
   }
   token_.cancel(reason);
 }

@@ -21,7 +21,7 @@ class SseStreams;
 struct McpAnswer {
   Json message;
   int http_status = 200;
-  std::string challenge;  ///< WWW-Authenticate; empty: none
+  std::string challenge = {};  ///< WWW-Authenticate; empty: none
 };
 
 /// Where the messages about one request go. Calls come one at a time, from any thread, and must not block.
@@ -31,8 +31,8 @@ class McpReply {
   virtual void notify(const Json& message) = 0;
   /// The last call, unless `drop` is.
   virtual void answer(McpAnswer answer) = 0;
-  /// The request was cancelled: nothing more will be said.
-  virtual void drop() = 0;
+  /// The request was cancelled or the server stops: nothing more will be said.
+  virtual void drop(CancelReason reason) = 0;
 };
 
 class OpenCalls;
