@@ -60,7 +60,8 @@ struct Config {
   JobsConfig jobs;
 };
 
-/// Reads an environment variable; a parameter so that tests need no real environment.
+/// Reads an environment variable; a parameter so that tests need no real environment. Asked for `INDX_*` it may answer
+/// with the names that are set, one a line.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 Environment process_environment();
 

@@ -16,7 +16,7 @@ struct HttpClientRequest {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::chrono::milliseconds connect_timeout{5000};
-  std::chrono::milliseconds timeout{30000};  ///< for the whole exchange
+  std::chrono::milliseconds timeout{30000};  ///< for the whole exchange; 0: none
   std::size_t max_response_bytes = 16U << 20U;
 };
 
@@ -30,7 +30,8 @@ struct HttpClientResponse {
 /// connection), `too_large`. Cancel closes the socket, so a blocked read returns at once.
 Result<HttpClientResponse> http_exchange(const HttpClientRequest& request, const CancelToken& cancel);
 
-/// The same, but hands over each received piece of the body as it comes (for SSE); `on_data` returns false to stop.
+/// The same, but hands over each received piece of the body as it comes (for SSE), however many; `on_data` returns false
+/// to stop.
 Result<HttpClientResponse> http_stream(const HttpClientRequest& request, const CancelToken& cancel,
                                        const std::function<bool(std::string_view)>& on_data);
 

@@ -1,0 +1,427 @@
+#include "base/http_client.hpp"
+
+#include <Poco/Exception.h>
+#include <Poco/Net/Context.h>
+#include <Poco/Net/DNS.h>
+#include <Poco/Net/HTTPClientSession.h>
+#include <Poco/Net/HTTPRequest.h>
+#include <Poco/Net/HTTPResponse.h>
+#include <Poco/Net/SecureStreamSocket.h>
+#include <Poco/Net/SocketAddress.h>
+#include <Poco/Net/StreamSocket.h>
+#include <Poco/URI.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <condition_variable>
+#include <csignal>
+#include <limits>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
+namespace indx {
+namespace {
+
+namespace pn = Poco::Net;
+using SteadyTime = std::chrono::steady_clock::time_point;
+using OnData = std::function<bool(std::string_view)>;
+
+constexpr auto kConnectSlice = std::chrono::milliseconds(20);  // how soon a cancel ends a connect
+constexpr std::size_t kMaxChunkLine = 1024;
+constexpr std::size_t kMaxHeadBytes = 64U << 10U;
+
+/// Where a URL points.
+struct Target {
+  bool is_tls = false;
+  std::string host;         ///< without brackets; empty for a socket file
+  std::uint16_t port = 0;
+  std::string socket_path;
+  std::string path_and_query;
+  std::string authority;    ///< the Host header and the name in messages
+};
+
+bool is_token(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return c > ' ' && c < 0x7F && std::string_view("()<>@,;:\\\"/[]?={}").find(c) == std::string_view::npos;
+  });
+}
+
+Result<Target> parse_url(const std::string& url) {
+  if (std::any_of(url.begin(), url.end(), [](char c) { return c <= ' ' || c == 0x7F; }))
+    return invalid("The URL holds white space or control characters.");
+  Target target;
+  if (url.starts_with("unix:")) {
+    const auto colon = url.find(':', 5);
+    if (colon == url.npos || colon == 5 || url.compare(colon + 1, 1, "/") != 0) return invalid("A unix URL is unix:<path>:/<target>.");
+    target.socket_path = url.substr(5, colon - 5);
+    if (target.socket_path.size() > 107) return invalid("The path of the socket is longer than 107 bytes.");
+    target.path_and_query = url.substr(colon + 1);
+    target.authority = "localhost";
+    return target;
+  }
+  try {
+    const Poco::URI uri(url);
+    target.is_tls = uri.getScheme() == "https";
+    if (!target.is_tls && uri.getScheme() != "http") return invalid("The URL must begin with http://, https:// or unix:.");
+    if (uri.getHost().empty()) return invalid("The URL has no host.");
+    if (!uri.getUserInfo().empty()) return invalid("The URL must not hold a user name or password.");
+    target.host = uri.getHost();
+    target.port = uri.getPort();
+    target.path_and_query = uri.getPathEtc().substr(0, uri.getPathEtc().find('#'));
+    if (!target.path_and_query.starts_with('/')) target.path_and_query.insert(0, "/");
+    const bool is_v6 = target.host.find(':') != std::string::npos;
+    target.authority = is_v6 ? cat('[', target.host, ']') : target.host;
+    if (target.port != (target.is_tls ? 443 : 80)) target.authority += cat(':', target.port);
+    return target;
+  } catch (const Poco::Exception&) {
+    return invalid("The URL cannot be understood.");
+  }
+}
+
+Status check_request(const HttpClientRequest& request) {
+  if (!is_token(request.method)) return invalid("The HTTP method holds characters that are not allowed.");
+  for (const auto& [name, value] : request.headers) {
+    if (!is_token(name)) return invalid("The name of a header holds characters that are not allowed.");
+    if (value.find_first_of(std::string_view("\r\n\0", 3)) != value.npos)
+      return invalid(cat("The value of the header ", name, " holds a line break."));
+    const auto lower = to_lower(name);
+    if (lower == "content-length" || lower == "transfer-encoding" || lower == "connection")
+      return invalid(cat("The header ", name, " is set by the client itself."));
+  }
+  return {};
+}
+
+/// Ends blocking socket calls on cancel or at the deadline, by shutting the socket down. The socket must outlive it.
+class Cutter {
+ public:
+  Cutter(int socket, const CancelToken& cancel, std::optional<SteadyTime> deadline)
+      : registration_(cancel.on_cancel([socket] { ::shutdown(socket, SHUT_RDWR); })) {
+    if (!deadline) return;
+    timer_ = std::jthread([this, socket, deadline](const std::stop_token& stop) {
+      std::unique_lock lock(mutex_);
+      wake_.wait_until(lock, stop, *deadline, [] { return false; });
+      if (stop.stop_requested()) return;
+      timed_out_ = true;
+      ::shutdown(socket, SHUT_RDWR);
+    });
+  }
+  bool timed_out() const { return timed_out_; }
+
+ private:
+  std::atomic<bool> timed_out_ = false;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  CancelToken::Registration registration_;
+  std::jthread timer_;  // last: ends before what it uses
+};
+
+/// Gives access to the bytes behind the response head: Poco's own body streams cannot tell a cut body from a whole one.
+class RawSession : public pn::HTTPClientSession {
+ public:
+  explicit RawSession(const pn::StreamSocket& socket) : HTTPClientSession(socket) {}
+  /// At least one byte, or 0 at the end.
+  std::size_t read_some(char* buffer, std::size_t length) {
+    const int got = HTTPClientSession::read(buffer, static_cast<std::streamsize>(length));
+    return got > 0 ? static_cast<std::size_t>(got) : 0;
+  }
+};
+
+pn::Context::Ptr tls_context() {
+  static const pn::Context::Ptr context = [] {  // reading the system's CA certificates takes milliseconds
+    pn::Context::Ptr made = new pn::Context(pn::Context::TLS_CLIENT_USE, "", "", "", pn::Context::VERIFY_STRICT, 9, true);
+    made->requireMinimumProtocol(pn::Context::PROTO_TLSV1_2);
+    made->enableExtendedCertificateVerification(true);
+    return made;
+  }();
+  return context;
+}
+
+/// How the reading of a body ended.
+enum class BodyEnd : std::uint8_t { Whole, Stopped, Cut, Malformed, TooLarge };
+
+class BodyReader {
+ public:
+  BodyReader(RawSession& session, std::size_t max_bytes, const OnData& on_data)
+      : session_(session), left_(max_bytes), on_data_(on_data) {}
+
+  BodyEnd read_length(std::uint64_t length) {
+    if (length > left_) return BodyEnd::TooLarge;
+    while (length > 0) {
+      const auto got = session_.read_some(buffer_, std::min<std::uint64_t>(length, sizeof buffer_));
+      if (got == 0) return BodyEnd::Cut;
+      length -= got;
+      if (const auto end = deliver(got); end != BodyEnd::Whole) return end;
+    }
+    return BodyEnd::Whole;
+  }
+
+  BodyEnd read_to_close() {
+    while (const auto got = session_.read_some(buffer_, sizeof buffer_))
+      if (const auto end = deliver(got); end != BodyEnd::Whole) return end;
+    return BodyEnd::Whole;
+  }
+
+  BodyEnd read_chunks() {
+    for (;;) {
+      std::string line;
+      if (!read_line(line)) return BodyEnd::Cut;
+      std::uint64_t length = 0;
+      const auto [stop, failure] = std::from_chars(line.data(), line.data() + line.size(), length, 16);
+      if (failure != std::errc() || (stop != line.data() + line.size() && *stop != ';' && *stop != ' ')) return BodyEnd::Malformed;
+      if (length == 0) break;
+      if (const auto end = read_length(length); end != BodyEnd::Whole) return end;
+      if (!read_line(line)) return BodyEnd::Cut;
+      if (!line.empty()) return BodyEnd::Malformed;
+    }
+    for (std::string trailer = "-"; !trailer.empty();)
+      if (!read_line(trailer)) return BodyEnd::Cut;
+    return BodyEnd::Whole;
+  }
+
+ private:
+  BodyEnd deliver(std::size_t bytes) {
+    if (bytes > left_) return BodyEnd::TooLarge;
+    left_ -= bytes;
+    return on_data_({buffer_, bytes}) ? BodyEnd::Whole : BodyEnd::Stopped;
+  }
+  /// Without its end; false when the input ends or the line is too long.
+  bool read_line(std::string& line) {
+    line.clear();
+    for (char c = 0; session_.read_some(&c, 1) == 1 && line.size() < kMaxChunkLine;) {
+      if (c == '\n') {
+        if (line.ends_with('\r')) line.pop_back();
+        return true;
+      }
+      line += c;
+    }
+    return false;
+  }
+
+  RawSession& session_;
+  std::size_t left_;
+  const OnData& on_data_;
+  char buffer_[16384];
+};
+
+/// One exchange from the name look-up to the last byte.
+class Exchange {
+ public:
+  Exchange(const HttpClientRequest& request, Target target, const CancelToken& cancel)
+      : request_(request), target_(std::move(target)), cancel_(cancel) {
+    if (request.timeout.count() > 0) deadline_ = std::chrono::steady_clock::now() + request.timeout;
+  }
+
+  Result<HttpClientResponse> run(std::size_t max_bytes, const OnData& on_data) {
+    try {
+      const auto socket = INDX_TRY(connect());
+      const Cutter cutter(socket.impl()->sockfd(), cancel_, deadline_);
+      try {
+        return talk(socket, cutter, max_bytes, on_data);
+      } catch (const Poco::Exception& failure) {
+        return lost(cutter, failure.name());
+      }
+    } catch (const Poco::Exception& failure) {
+      return no_connection(failure.name());
+    }
+  }
+
+ private:
+  Error cancelled() const { return make_error(Reason::Cancelled, cat("The call to ", target_.authority, " was cancelled.")); }
+  Error timed_out() const {
+    return make_error(Reason::Timeout, cat(target_.authority, " did not answer within ", request_.timeout.count(), " ms."));
+  }
+  Error no_connection(const std::string& why) const {
+    return make_error(Reason::Unavailable, cat("No connection to ", target_.authority, ": ", why, "."), {{"cause", "connect"}});
+  }
+  Error lost(const Cutter& cutter, const std::string& why) const {
+    if (cancel_.is_cancelled()) return cancelled();
+    if (cutter.timed_out()) return timed_out();
+    return make_error(Reason::Unavailable, cat("The connection to ", target_.authority, " was lost: ", why, "."), {{"cause", "lost"}});
+  }
+
+  /// The look-up cannot be interrupted, so another thread does it and is left behind on cancel or timeout.
+  Result<std::vector<pn::SocketAddress>> addresses() const {
+    if (!target_.socket_path.empty())
+      return std::vector{pn::SocketAddress(pn::SocketAddress::UNIX_LOCAL, target_.socket_path)};
+    if (pn::IPAddress literal; pn::IPAddress::tryParse(target_.host, literal)) return std::vector{pn::SocketAddress(literal, target_.port)};
+    struct Lookup {
+      std::mutex mutex;
+      std::condition_variable done;
+      std::optional<std::vector<pn::IPAddress>> found;
+    };
+    const auto lookup = std::make_shared<Lookup>();  // shared: the thread may end after us
+    std::thread([lookup, host = target_.host] {
+      std::vector<pn::IPAddress> found;
+      try {
+        found = pn::DNS::hostByName(host).addresses();
+      } catch (const Poco::Exception&) {  // an empty list says it
+      }
+      const std::scoped_lock lock(lookup->mutex);
+      lookup->found = std::move(found);
+      lookup->done.notify_one();
+    }).detach();
+    const auto limit = connect_limit();
+    std::unique_lock lock(lookup->mutex);
+    while (!lookup->found) {
+      if (cancel_.is_cancelled()) return cancelled();
+      if (std::chrono::steady_clock::now() >= limit) return timed_out();
+      lookup->done.wait_for(lock, kConnectSlice);
+    }
+    std::vector<pn::SocketAddress> all;
+    for (const auto& address : *lookup->found) {
+      const pn::SocketAddress whole(address, target_.port);
+      if (std::find(all.begin(), all.end(), whole) == all.end()) all.push_back(whole);
+    }
+    if (all.empty()) return no_connection("the name is not known");
+    return all;
+  }
+
+  SteadyTime connect_limit() const {
+    const auto limit = std::chrono::steady_clock::now() + request_.connect_timeout;
+    return deadline_ ? std::min(limit, *deadline_) : limit;
+  }
+
+  Result<pn::StreamSocket> connect() const {
+    const auto limit = connect_limit();
+    const auto all = INDX_TRY(addresses());
+    Error last;
+    for (const auto& address : all) {
+      try {
+        auto attempt = connect_to(address, limit);
+        if (attempt) return attempt;
+        last = attempt.error();
+      } catch (const Poco::Exception& failure) {
+        last = no_connection(failure.name());
+      }
+      if (last.reason != Reason::Unavailable) break;
+    }
+    return last;
+  }
+
+  Result<pn::StreamSocket> connect_to(const pn::SocketAddress& address, SteadyTime limit) const {
+    pn::StreamSocket socket;
+    socket.connectNB(address);
+    const Poco::Timespan slice(0, std::chrono::microseconds(kConnectSlice).count());
+    while (!socket.poll(slice, pn::Socket::SELECT_WRITE | pn::Socket::SELECT_ERROR)) {
+      if (cancel_.is_cancelled()) return cancelled();
+      if (std::chrono::steady_clock::now() >= limit) return timed_out();
+    }
+    if (socket.impl()->socketError() != 0) return no_connection("the server refuses it");
+    socket.setBlocking(true);
+    if (target_.socket_path.empty()) socket.setNoDelay(true);
+    return socket;
+  }
+
+  Result<HttpClientResponse> talk(pn::StreamSocket socket, const Cutter& cutter, std::size_t max_bytes, const OnData& on_data) const {
+    if (target_.is_tls) {
+      try {
+        socket = pn::SecureStreamSocket::attach(socket, target_.host, tls_context());
+      } catch (const Poco::Exception& failure) {
+        return cutter.timed_out() || cancel_.is_cancelled() ? lost(cutter, "") : no_connection(cat("TLS: ", failure.name()));
+      }
+    }
+    RawSession session(socket);
+    session.setTimeout(Poco::Timespan(0));  // the cutter alone ends a wait
+    socket.setReceiveTimeout(Poco::Timespan(0));
+    socket.setSendTimeout(Poco::Timespan(0));
+    send(session);
+    pn::HTTPResponse head;
+    do {
+      const auto text = read_head(session);
+      if (!text) return lost(cutter, "the answer ended early");
+      std::istringstream in(*text);
+      head.clear();
+      head.read(in);
+    } while (head.getStatus() / 100 == 1);
+
+    HttpClientResponse response;
+    response.status = head.getStatus();
+    for (const auto& [name, value] : head) {
+      auto& slot = response.headers[to_lower(replace_invalid_utf8(name))];
+      slot += slot.empty() ? value : ", " + value;
+    }
+    BodyReader reader(session, max_bytes, on_data);
+    switch (read_body(head, reader)) {
+      case BodyEnd::Whole:
+        if (!cancel_.is_cancelled() && !cutter.timed_out()) return response;
+        return lost(cutter, "");
+      case BodyEnd::Stopped: return response;
+      case BodyEnd::Cut: return lost(cutter, "the answer ended early");
+      case BodyEnd::Malformed: return lost(cutter, "the answer is malformed");
+      case BodyEnd::TooLarge:
+        return make_error(Reason::TooLarge, cat("The answer of ", target_.authority, " is larger than ", max_bytes, " bytes."));
+    }
+    return lost(cutter, "");
+  }
+
+  void send(RawSession& session) const {
+    pn::HTTPRequest head(request_.method, target_.path_and_query, pn::HTTPMessage::HTTP_1_1);
+    head.setHost(target_.authority);
+    for (const auto& [name, value] : request_.headers) head.set(name, value);
+    session.setKeepAlive(false);
+    head.setKeepAlive(false);
+    const bool has_body = !request_.body.empty() || request_.method == "POST" || request_.method == "PUT" || request_.method == "PATCH";
+    if (has_body) head.setContentLength64(static_cast<Poco::Int64>(request_.body.size()));
+    auto& out = session.sendRequest(head);
+    out.write(request_.body.data(), static_cast<std::streamsize>(request_.body.size()));
+    out.flush();  // a failure shows when the answer is read: the server may have answered before it closed
+  }
+
+  /// Poco takes a head that was cut for a whole one, so the end is looked for here.
+  static std::optional<std::string> read_head(RawSession& session) {
+    std::string text;
+    for (char c = 0; text.size() < kMaxHeadBytes && session.read_some(&c, 1) == 1;) {
+      text += c;
+      if (text.ends_with("\r\n\r\n") || text.ends_with("\n\n")) return text;
+    }
+    return std::nullopt;
+  }
+
+  BodyEnd read_body(const pn::HTTPResponse& head, BodyReader& reader) const {
+    const int status = head.getStatus();
+    if (request_.method == "HEAD" || status == 204 || status == 304) return BodyEnd::Whole;
+    if (head.getChunkedTransferEncoding()) return reader.read_chunks();
+    if (!head.hasContentLength()) return reader.read_to_close();
+    const auto length = head.getContentLength64();
+    return length < 0 ? BodyEnd::Malformed : reader.read_length(static_cast<std::uint64_t>(length));
+  }
+
+  const HttpClientRequest& request_;
+  Target target_;
+  const CancelToken& cancel_;
+  std::optional<SteadyTime> deadline_;
+};
+
+Result<HttpClientResponse> exchange(const HttpClientRequest& request, const CancelToken& cancel, std::size_t max_bytes,
+                                    const OnData& on_data) {
+  static const auto previous = std::signal(SIGPIPE, SIG_IGN);  // a peer that closes is an error, not the end of the process
+  static_cast<void>(previous);
+  auto target = INDX_TRY(parse_url(request.url));
+  INDX_TRY(check_request(request));
+  if (cancel.is_cancelled()) return make_error(Reason::Cancelled, cat("The call to ", target.authority, " was cancelled."));
+  return Exchange(request, std::move(target), cancel).run(max_bytes, on_data);
+}
+
+}  // namespace
+
+Result<HttpClientResponse> http_exchange(const HttpClientRequest& request, const CancelToken& cancel) {
+  std::string body;
+  auto response = INDX_TRY(exchange(request, cancel, request.max_response_bytes, [&](std::string_view piece) {
+    body += piece;
+    return true;
+  }));
+  response.body = std::move(body);
+  return response;
+}
+
+Result<HttpClientResponse> http_stream(const HttpClientRequest& request, const CancelToken& cancel, const OnData& on_data) {
+  return exchange(request, cancel, std::numeric_limits<std::size_t>::max(), on_data);
+}
+
+}  // namespace indx

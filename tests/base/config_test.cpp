@@ -1,0 +1,259 @@
+#include "base/config.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "base/clock.hpp"
+#include "base/text.hpp"
+
+namespace indx {
+namespace {
+
+/// A vault folder with the given `config.json`, gone at the end of the test.
+struct ConfigFolder {
+  std::filesystem::path root;
+
+  explicit ConfigFolder(const std::string& config = "") {
+    std::string name = (std::filesystem::temp_directory_path() / "indx-config-XXXXXX").string();
+    root = mkdtemp(name.data());
+    if (config.empty()) return;
+    std::filesystem::create_directory(root / ".indx");
+    std::ofstream(root / ".indx" / "config.json") << config;
+  }
+  ~ConfigFolder() { std::filesystem::remove_all(root); }
+  ConfigFolder(const ConfigFolder&) = delete;
+  ConfigFolder& operator=(const ConfigFolder&) = delete;
+};
+
+using Variables = std::map<std::string, std::string>;
+
+Environment environment_of(Variables variables) {
+  return [variables = std::move(variables)](const std::string& name) -> std::optional<std::string> {
+    if (name == "INDX_*") {
+      std::vector<std::string> names;
+      for (const auto& [key, value] : variables) names.push_back(key);
+      return join(names, "\n");
+    }
+    const auto it = variables.find(name);
+    if (it == variables.end()) return std::nullopt;
+    return it->second;
+  };
+}
+
+Result<Config> load(const std::string& file, Variables variables = {}, std::vector<std::string>* warnings = nullptr) {
+  const ConfigFolder folder(file);
+  return load_config(folder.root.string(), environment_of(std::move(variables)), warnings);
+}
+
+/// The error of a configuration that must be refused.
+Error refused(const std::string& file, Variables variables = {}) {
+  const auto config = load(file, std::move(variables));
+  REQUIRE_FALSE(config.has_value());
+  REQUIRE(config.error().name() == "validation_failed");
+  return config.error();
+}
+
+}  // namespace
+
+TEST_CASE("without file and environment the defaults hold and AI is off", "[base][D11][D12][D13][D14]") {
+  const auto config = load("");
+
+  REQUIRE(config.has_value());
+  CHECK(config->index_dir == config->vault_dir + "/.indx");
+  CHECK(config->port == 8080);
+  CHECK(config->durability == Durability::Full);
+  CHECK(config->ai.provider.empty());
+  CHECK(config->ai.model.empty());
+  CHECK(config->ai.max_input_tokens == 64000);
+  CHECK(config->ai.max_output_tokens == 2048);
+  CHECK(config->ai.temperature == 0);
+  CHECK(config->jobs.lease == milliseconds(15000));
+}
+
+TEST_CASE("the index folder can stand outside the vault and its config.json is the one read", "[base][A7]") {
+  const ConfigFolder vault(R"({"ai": {"temperature": 1}})"), other(R"({"ai": {"temperature": 0.5}})");
+  const auto index = (other.root / ".indx").string();
+
+  const auto config = load_config(vault.root.string(), environment_of({{"INDX_INDEX_DIR", index}}));
+
+  REQUIRE(config.has_value());
+  CHECK(config->index_dir == index);
+  CHECK(config->ai.temperature == 0.5);
+}
+
+TEST_CASE("environment variables set every kind of value", "[base][D16][D17][D20]") {
+  const auto config = load("", {{"INDX_PORT", "0"},
+                                {"INDX_DURABILITY", "off"},
+                                {"INDX_LOG_FORMAT", "json"},
+                                {"INDX_WATCH", "off"},
+                                {"INDX_AI_PROVIDER", "openai"},
+                                {"INDX_AI_MODEL", "m"},
+                                {"INDX_AI_TEMPERATURE", "0.25"},
+                                {"INDX_AI_TIMEOUT_MS", "1500"},
+                                {"INDX_AI_ALLOW_GLOBS", "Public/**, [a-c]*.md"},
+                                {"INDX_OPENAI_BASE_URL", "http://127.0.0.1:1/v1/"},
+                                {"OPENAI_API_KEY", "sk-alias"},
+                                {"INDX_JOBS_LANES_PER_JOB", "3"}});
+
+  REQUIRE(config.has_value());
+  CHECK(config->port == 0);
+  CHECK(config->durability == Durability::Off);
+  CHECK(config->log_format == LogFormat::JsonLines);
+  CHECK_FALSE(config->watch);
+  CHECK(config->ai.provider == "openai");
+  CHECK(config->ai.temperature == 0.25);
+  CHECK(config->ai.timeout == milliseconds(1500));
+  CHECK(config->ai.allow_globs == std::vector<std::string>{"Public/**", "[a-c]*.md"});
+  CHECK(config->ai.openai_base_url == "http://127.0.0.1:1/v1");
+  CHECK(config->ai.openai_api_key == "sk-alias");
+  CHECK(config->jobs.lanes_per_job == 3);
+}
+
+TEST_CASE("the file wins for tuning keys and the environment for safety keys", "[base][D23][D24][D26]") {
+  const auto config = load(R"({"ai": {"enabled": true, "provider": "builtin", "temperature": 0.5, "max_input_tokens": 10,
+                               "max_output_tokens": 20, "allow_globs": ["a/**"], "deny_globs": ["b/**"]}})",
+                           {{"INDX_AI_ENABLED", "false"},
+                            {"INDX_AI_PROVIDER", "openai"},
+                            {"INDX_AI_TEMPERATURE", "1"},
+                            {"INDX_AI_MAX_INPUT_TOKENS", "11"},
+                            {"INDX_AI_MAX_OUTPUT_TOKENS", "21"},
+                            {"INDX_AI_ALLOW_GLOBS", "c/**"},
+                            {"INDX_AI_DENY_GLOBS", "d/**"}});
+
+  REQUIRE(config.has_value());
+  CHECK_FALSE(config->ai.enabled);
+  CHECK(config->ai.provider == "openai");
+  CHECK(config->ai.temperature == 0.5);
+  CHECK(config->ai.max_input_tokens == 10);
+  CHECK(config->ai.max_output_tokens == 20);
+  CHECK(config->ai.allow_globs == std::vector<std::string>{"a/**"});
+  CHECK(config->ai.deny_globs == std::vector<std::string>{"b/**"});
+}
+
+TEST_CASE("ai.enabled false in the file holds whatever the environment says", "[base][D22]") {
+  const auto config = load(R"({"ai": {"enabled": false}})", {{"INDX_AI_ENABLED", "true"}});
+
+  REQUIRE(config.has_value());
+  CHECK_FALSE(config->ai.enabled);
+}
+
+TEST_CASE("the provider defaults to that of embeddings and none means off", "[base][D10]") {
+  CHECK(load("", {{"INDX_EMBEDDINGS_PROVIDER", "builtin"}})->ai.provider == "builtin");
+  CHECK(load("", {{"INDX_EMBEDDINGS_PROVIDER", "builtin"}, {"INDX_AI_PROVIDER", "openai"}})->ai.provider == "openai");
+  CHECK(load("", {{"INDX_EMBEDDINGS_PROVIDER", "builtin"}, {"INDX_AI_PROVIDER", "none"}})->ai.provider.empty());
+}
+
+TEST_CASE("a provider of a later version is refused as such, an unknown one as unknown", "[base][D10]") {
+  const auto later = refused("", {{"INDX_AI_PROVIDER", "ollama"}});
+  CHECK(later.message.find("not available in this version") != later.message.npos);
+  const auto unknown = refused("", {{"INDX_AI_PROVIDER", "nobody"}});
+  CHECK(unknown.message.find("builtin, openai") != unknown.message.npos);
+  CHECK(unknown.message.find("not available") == unknown.message.npos);
+}
+
+TEST_CASE("an INDX key wins over its alias and never shows in an error", "[base][D20]") {
+  CHECK(load("", {{"INDX_OPENAI_API_KEY", "sk-own"}, {"OPENAI_API_KEY", "sk-alias"}})->ai.openai_api_key == "sk-own");
+
+  const auto error = refused("", {{"INDX_OPENAI_API_KEY", "sk-se\ncret"}});
+
+  CHECK(error.details["key"] == "INDX_OPENAI_API_KEY");
+  CHECK(error.to_json().dump().find("cret") == std::string::npos);
+}
+
+TEST_CASE("a bad value is told with key, value, allowed values and place", "[base]") {
+  const auto port = refused("", {{"INDX_PORT", "99999"}});
+  CHECK(port.details == Json{{"key", "INDX_PORT"}, {"source", "environment"}, {"allowed", "a whole number from 0 to 65535"},
+                             {"value", "99999"}});
+  CHECK(port.message == "INDX_PORT is `99999` but must be a whole number from 0 to 65535; it is set in the environment.");
+
+  const auto durability = refused("", {{"INDX_DURABILITY", "maybe"}});
+  CHECK(durability.details["allowed"] == "one of full, normal, off");
+
+  const auto temperature = refused(R"({"ai": {"temperature": 3}})");
+  CHECK(temperature.details["key"] == "ai.temperature");
+  CHECK(temperature.details["source"] == "config.json");
+}
+
+TEST_CASE("numbers are whole texts inside their range", "[base]") {
+  for (const char* bad : {"12x", "-1", "1e3", "0x10", "99999999999999999999", "1.5"})
+    CHECK(refused("", {{"INDX_HTTP_WORKERS", bad}}).details["value"] == bad);
+  for (const char* bad : {"nan", "inf", "2.1"}) refused("", {{"INDX_AI_TEMPERATURE", bad}});
+  refused("", {{"INDX_WATCH", "perhaps"}});
+}
+
+TEST_CASE("wrong types in the file are refused with the key", "[base]") {
+  CHECK(refused(R"({"ai": {"temperature": "0.5"}})").details["key"] == "ai.temperature");
+  CHECK(refused(R"({"ai": {"max_input_tokens": 1.5}})").details["key"] == "ai.max_input_tokens");
+  CHECK(refused(R"({"ai": {"deny_globs": "a/**"}})").details["key"] == "ai.deny_globs");
+  CHECK(refused(R"({"ai": {"deny_globs": [1]}})").details["key"] == "ai.deny_globs");
+  CHECK(refused(R"({"ai": {"enabled": "true"}})").details["key"] == "ai.enabled");
+  CHECK(refused(R"({"ai": true})").details["key"] == "ai");
+}
+
+TEST_CASE("a broken file is refused with its line and without its text", "[base]") {
+  const auto broken = refused("{\n  \"ai\": {\n    \"model\": hunter2\n  }\n}");
+  CHECK(broken.details["line"] == 3);
+  CHECK(broken.to_json().dump().find("hunter2") == std::string::npos);
+  CHECK(refused("[1]").message == "config.json must hold one JSON object.");
+  refused(std::string(5000, '['));
+  refused(std::string(2U << 20U, ' '));
+}
+
+TEST_CASE("a secret in the file is refused and not repeated", "[base][A78]") {
+  for (const char* file : {R"({"openai_api_key": "hidden"})", R"({"ai": {"api-key": "hidden"}})", R"({"x": {"token": "hidden"}})",
+                           R"({"ai": {"model": "sk-hidden"}})", R"({"PASSWORD": 1})"}) {
+    const auto error = refused(file);
+    CHECK(error.message.find("secrets never in config.json") != error.message.npos);
+    CHECK(error.to_json().dump().find("hidden") == std::string::npos);
+  }
+}
+
+TEST_CASE("unknown keys and variables are warnings", "[base]") {
+  std::vector<std::string> warnings;
+
+  const auto config = load(R"({"ai": {"temprature": 1}, "ai.temperature": 2, "colour": {"a": 1}})",
+                           {{"INDX_PROT", "1"}, {"INDX_VAULT", "v"}}, &warnings);
+
+  REQUIRE(config.has_value());
+  CHECK(config->ai.temperature == 0);
+  REQUIRE(warnings.size() == 4);
+  CHECK(warnings[0].find("ai.temprature") != std::string::npos);
+  CHECK(warnings[3].find("INDX_PROT") != std::string::npos);
+}
+
+TEST_CASE("a key that only the environment sets is not read from the file", "[base]") {
+  std::vector<std::string> warnings;
+
+  const auto config = load(R"({"host": "0.0.0.0", "openai": {"base_url": "http://example.com"}})", {}, &warnings);
+
+  REQUIRE(config.has_value());
+  CHECK(config->host == "127.0.0.1");
+  CHECK(config->ai.openai_base_url == "https://api.openai.com/v1");
+  CHECK(warnings.size() == 2);
+}
+
+TEST_CASE("the file sets tuning of jobs, versions and http", "[base]") {
+  const auto config = load(R"({"jobs": {"lease_ms": 900, "max_crashes": 7}, "versions": {"max_bytes": 5000000000, "days": null},
+                               "http": {"workers": 2}, "legacy_properties": true})");
+
+  REQUIRE(config.has_value());
+  CHECK(config->jobs.lease == milliseconds(900));
+  CHECK(config->jobs.heartbeat == milliseconds(300));
+  CHECK(config->jobs.max_crashes == 7);
+  CHECK(config->versions_max_bytes == 5000000000);
+  CHECK(config->version_days == 30);
+  CHECK(config->http_workers == 2);
+  CHECK(config->legacy_properties);
+}
+
+TEST_CASE("a heartbeat that is not shorter than the lease is refused", "[base]") {
+  CHECK(refused("", {{"INDX_JOBS_LEASE_MS", "100"}, {"INDX_JOBS_HEARTBEAT_MS", "100"}}).details["key"] == "INDX_JOBS_HEARTBEAT_MS");
+}
+
+TEST_CASE("the file's text is taken as it is, without references", "[base]") {
+  CHECK(load(R"({"ai": {"model": "${user.home}/x"}})")->ai.model == "${user.home}/x");
+}
+
+}  // namespace indx
