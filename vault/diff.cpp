@@ -54,11 +54,8 @@ bool shortest_edits(const std::vector<int>& a, const std::vector<int>& b, std::v
     const int k = x - y;
     const int from = k == -d || (k != d && reached(k - 1) < reached(k + 1)) ? k + 1 : k - 1;
     const int old_x = reached(from), old_y = old_x - from;
-    while (x > old_x && y > old_y && x > 0 && y > 0 && !(x == (from == k - 1 ? old_x + 1 : old_x) && y == (from == k + 1 ? old_y + 1 : old_y))) {
-      marks.push_back(' ');
-      --x;
-      --y;
-    }
+    const int snake_begin = from == k - 1 ? old_x + 1 : old_x;
+    for (; x > snake_begin; --x, --y) marks.push_back(' ');
     marks.push_back(from == k - 1 ? '-' : '+');
     x = old_x;
     y = old_y;

@@ -82,6 +82,13 @@ bool ends_in_heading(std::string_view text) {
   return !last.nested && is_blank(text.substr(last.content));
 }
 
+/// Whether the last line holds text, whether or not it has a line end.
+bool ends_in_text_line(std::string_view text) {
+  if (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+  return !is_blank(text.substr(line_begin_of(text, text.size())));
+}
+
 /// Whether a blank line goes between two pieces of Markdown that both end and begin with text.
 bool needs_blank_line(std::string_view above, std::string_view below) {
   const char family = family_at_end(above);
@@ -92,7 +99,7 @@ bool needs_blank_line(std::string_view above, std::string_view below) {
 
 // --- apply_change --------------------------------------------------------------------------------------------------
 
-Error mismatch(std::string_view path, const std::string& expected, const std::string& actual) {
+Error changed_since_read(std::string_view path, const std::string& expected, const std::string& actual) {
   return make_error(Reason::EtagMismatch, cat("`", path, "` is not what you read; read it again and repeat the change."),
                     Json{{"expected", expected}, {"actual", actual}});
 }
@@ -102,11 +109,11 @@ Status check_guards(const NoteChange& change, const std::optional<std::string>& 
     return make_error(Reason::Conflict, cat("`", change.path.str(), "` exists already."), Json{{"path", change.path.str()}});
   if (!change.if_match.empty()) {
     const std::string actual = before ? etag_of(*before) : std::string();
-    if (change.if_match != actual) return mismatch(change.path.str(), change.if_match, actual);
+    if (change.if_match != actual) return changed_since_read(change.path.str(), change.if_match, actual);
   }
   if (!change.expected_sha256.empty()) {
     const std::string actual = before ? sha256_hex(*before) : std::string();
-    if (change.expected_sha256 != actual) return mismatch(change.path.str(), change.expected_sha256, actual);
+    if (change.expected_sha256 != actual) return changed_since_read(change.path.str(), change.expected_sha256, actual);
   }
   return {};
 }
@@ -182,9 +189,7 @@ Result<std::string> append_body(std::string_view bytes, std::string_view markdow
   const std::string_view body = bytes.substr(parse_frontmatter(bytes).body_begin);
   const bool ends_line = bytes.empty() || bytes == kMark || bytes.back() == '\n' || bytes.back() == '\r';
   if (!ends_line) out += eol;
-  const std::string_view above = body.substr(0, body.size());
-  const bool text_above = !body.empty() && !is_blank(body.substr(line_begin_of(body, ends_line ? body.size() - (body.size() > 1 && body.substr(body.size() - 2) == "\r\n" ? 2 : 1) : body.size())));
-  if (text_above && needs_blank_line(above, added)) out += eol;
+  if (ends_in_text_line(body) && needs_blank_line(body, added)) out += eol;
   return out + added + eol;
 }
 
