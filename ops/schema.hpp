@@ -40,8 +40,16 @@ Json to_json_schema(const SchemaNode& node);
 /// `x` becomes the string `x_json`.
 Json to_portable_schema(const SchemaNode& node);
 
-/// Checks `value` and fills in defaults. Errors: `validation_failed` with details {path, expected, actual}; unknown keys
-/// are named with the closest known one.
+/// A value of the schema as MCP hosts must see it: null for "none" is left out, so that it fits the portable schema.
+Json to_portable_value(const SchemaNode& node, Json value);
+
+/// Deepest nesting of a value that `validate` takes.
+inline constexpr int kMaxJsonDepth = 64;
+/// Most mistakes that one answer lists.
+inline constexpr std::size_t kMaxSchemaErrors = 20;
+
+/// Checks `value` and fills in defaults. Errors: `validation_failed` with details {path, expected, actual} of the
+/// first mistake and `errors` with all of them; unknown keys are named with the closest known one.
 Result<Json> validate(const SchemaNode& node, const Json& value);
 /// Repairs what MCP hosts get wrong (mcp.md section 9): stringified arrays, numbers and booleans, null for absent,
 /// `x_json` strings. Names of repaired fields go to `*repaired`.

@@ -29,6 +29,9 @@ Frontmatter parse_frontmatter(std::string_view bytes);
 /// A whole mapping as block-style YAML lines in the spelling of rule 3.9, for `note_write`; ends in a line end.
 std::string render_frontmatter(const Json& values, std::string_view line_end);
 
+/// Whether the values may be written: keys without control characters, finite numbers, UTF-8, bounded depth.
+Status check_frontmatter(const Json& values);
+
 /// Rules 3.9 and 3.10: the new bytes of the whole file; everything outside the edit stays. Fails with `parse_failed`
 /// (invalid block, or a value that cannot be edited safely), `not_utf8`, `validation_failed` (bad key).
 Result<std::string> set_frontmatter(std::string_view bytes, std::string_view key, const Json& value);

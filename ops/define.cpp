@@ -1,0 +1,49 @@
+#include "ops/define.hpp"
+
+namespace indx {
+
+SchemaNode node_of(SchemaNode::Type type) {
+  SchemaNode node;
+  node.type = type;
+  return node;
+}
+SchemaNode node_of(SchemaNode::Type type, SchemaNode items) {
+  SchemaNode node = node_of(type);
+  node.items = std::make_shared<SchemaNode>(std::move(items));
+  return node;
+}
+
+Constraint between(double minimum, double maximum) {
+  return {[=](SchemaNode::Property& p) {
+    p.schema.minimum = minimum;
+    p.schema.maximum = maximum;
+  }};
+}
+Constraint at_least(double minimum) {
+  return {[=](SchemaNode::Property& p) { p.schema.minimum = minimum; }};
+}
+Constraint length(std::size_t minimum, std::size_t maximum) {
+  return {[=](SchemaNode::Property& p) {
+    if (minimum > 0) p.schema.min_length = minimum;
+    p.schema.max_length = maximum;
+  }};
+}
+Constraint one_of(std::vector<std::string> names) {
+  return {[names = std::move(names)](SchemaNode::Property& p) {
+    if (p.schema.type != SchemaNode::Type::Array) {
+      p.schema.allowed = names;
+      return;
+    }
+    auto items = std::make_shared<SchemaNode>(*p.schema.items);
+    items->allowed = names;
+    p.schema.items = std::move(items);
+  }};
+}
+Constraint by_default(Json value) {
+  return {[value = std::move(value)](SchemaNode::Property& p) {
+    p.schema.default_value = value;
+    p.is_required = false;
+  }};
+}
+
+}  // namespace indx

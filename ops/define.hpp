@@ -1,0 +1,252 @@
+#pragma once
+#include <concepts>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ops/operation.hpp"
+
+namespace indx {
+
+/// The typed layer over SchemaNode: an operation lists the fields of its Input and Output once, and gets schema, decoding
+/// and encoding from that list. Decoding assumes validated JSON.
+
+template <typename Struct>
+struct Field {
+  SchemaNode::Property property;
+  std::function<void(const Json&, Struct&)> decode;          ///< a present value
+  std::function<std::optional<Json>(const Struct&)> encode;  ///< nullopt: the key is left out
+};
+template <typename Struct>
+using Fields = std::vector<Field<Struct>>;
+
+/// A struct that can be a field's type: it says what it holds with `static Fields<T> fields()`.
+template <typename T>
+concept HasFields = requires { { T::fields() } -> std::same_as<Fields<T>>; };
+
+SchemaNode node_of(SchemaNode::Type type);
+SchemaNode node_of(SchemaNode::Type type, SchemaNode items);
+
+/// What a field may add to its type. Fields are required unless `optional`, or of type std::optional.
+struct Constraint {
+  std::function<void(SchemaNode::Property&)> apply;
+};
+inline const Constraint optional{[](SchemaNode::Property& p) { p.is_required = false; }};
+/// JSON null is a value of its own: for std::optional<Json> it decodes to null, else null means "none".
+inline const Constraint nullable{[](SchemaNode::Property& p) { p.schema.is_nullable = true; }};
+inline const Constraint secret{[](SchemaNode::Property& p) { p.schema.is_secret = true; }};
+inline const Constraint header{[](SchemaNode::Property& p) { p.schema.is_header = true; }};
+/// Any JSON, but an object: properties with values of any kind.
+inline const Constraint json_object{[](SchemaNode::Property& p) {
+  p.schema.type = SchemaNode::Type::Map;
+  p.schema.items = std::make_shared<SchemaNode>(node_of(SchemaNode::Type::Any));
+}};
+Constraint between(double minimum, double maximum);
+Constraint at_least(double minimum);
+/// Bytes of a text, items of a list, entries of a map.
+Constraint length(std::size_t minimum, std::size_t maximum);
+Constraint one_of(std::vector<std::string> names);  ///< of a text, or of each text in a list
+Constraint by_default(Json value);
+
+/// How a C++ type looks in JSON.
+template <typename T>
+struct Codec;
+
+template <>
+struct Codec<std::string> {
+  static SchemaNode schema() { return node_of(SchemaNode::Type::String); }
+  static void decode(const Json& json, std::string& value) { value = json.get<std::string>(); }
+  static std::optional<Json> encode(const std::string& value) { return Json(value); }
+};
+template <>
+struct Codec<bool> {
+  static SchemaNode schema() { return node_of(SchemaNode::Type::Boolean); }
+  static void decode(const Json& json, bool& value) { value = json.get<bool>(); }
+  static std::optional<Json> encode(bool value) { return Json(value); }
+};
+template <std::integral T>
+struct Codec<T> {
+  static SchemaNode schema() { return node_of(SchemaNode::Type::Integer); }
+  static void decode(const Json& json, T& value) { value = json.get<T>(); }
+  static std::optional<Json> encode(T value) { return Json(value); }
+};
+template <>
+struct Codec<double> {
+  static SchemaNode schema() { return node_of(SchemaNode::Type::Number); }
+  static void decode(const Json& json, double& value) { value = json.get<double>(); }
+  static std::optional<Json> encode(double value) { return Json(value); }
+};
+template <>
+struct Codec<Json> {
+  static SchemaNode schema() { return node_of(SchemaNode::Type::Any); }
+  static void decode(const Json& json, Json& value) { value = json; }
+  static std::optional<Json> encode(const Json& value) { return value; }
+};
+template <typename T>
+struct Codec<std::optional<T>> {
+  static SchemaNode schema() { return Codec<T>::schema(); }
+  static void decode(const Json& json, std::optional<T>& value) {
+    if constexpr (!std::same_as<T, Json>)
+      if (json.is_null()) return value.reset();
+    Codec<T>::decode(json, value.emplace());
+  }
+  static std::optional<Json> encode(const std::optional<T>& value) {
+    return value ? Codec<T>::encode(*value) : std::nullopt;
+  }
+};
+template <typename T>
+struct Codec<std::vector<T>> {
+  static SchemaNode schema() {
+    return node_of(SchemaNode::Type::Array, Codec<T>::schema());
+  }
+  static void decode(const Json& json, std::vector<T>& value) {
+    value.clear();
+    for (const auto& item : json) Codec<T>::decode(item, value.emplace_back());
+  }
+  static std::optional<Json> encode(const std::vector<T>& value) {
+    Json json = Json::array();
+    for (const auto& item : value) json.push_back(Codec<T>::encode(item).value_or(Json()));
+    return json;
+  }
+};
+template <typename T>
+struct Codec<std::map<std::string, T>> {
+  static SchemaNode schema() {
+    return node_of(SchemaNode::Type::Map, Codec<T>::schema());
+  }
+  static void decode(const Json& json, std::map<std::string, T>& value) {
+    value.clear();
+    for (const auto& [key, item] : json.items()) Codec<T>::decode(item, value[key]);
+  }
+  static std::optional<Json> encode(const std::map<std::string, T>& value) {
+    Json json = Json::object();
+    for (const auto& [key, item] : value) json[key] = Codec<T>::encode(item).value_or(Json());
+    return json;
+  }
+};
+
+template <typename Struct>
+SchemaNode schema_of(const Fields<Struct>& fields) {
+  SchemaNode node = node_of(SchemaNode::Type::Object);
+  for (const bool required_ones : {true, false})
+    for (const auto& field : fields)
+      if (field.property.is_required == required_ones) node.properties.push_back(field.property);
+  return node;
+}
+template <typename Struct>
+Struct decode_fields(const Fields<Struct>& fields, const Json& json) {
+  Struct value{};
+  for (const auto& field : fields)
+    if (const auto it = json.find(field.property.name); it != json.end()) field.decode(*it, value);
+  return value;
+}
+template <typename Struct>
+Json encode_fields(const Fields<Struct>& fields, const Struct& value) {
+  Json json = Json::object();
+  for (const auto& field : fields)
+    if (auto item = field.encode(value)) json[field.property.name] = std::move(*item);
+  return json;
+}
+
+template <HasFields T>
+struct Codec<T> {
+  static const Fields<T>& fields() {
+    static const Fields<T> list = T::fields();
+    return list;
+  }
+  static SchemaNode schema() { return schema_of(fields()); }
+  static void decode(const Json& json, T& value) { value = decode_fields(fields(), json); }
+  static std::optional<Json> encode(const T& value) { return encode_fields(fields(), value); }
+};
+
+template <typename T>
+inline constexpr bool kIsOptional = false;
+template <typename T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+/// One member: `field("max_tags", &Input::max_tags, "Most tags to add.", between(1, 20), optional)`. The default of an
+/// optional field is what the member is initialised with; an empty text, list or object counts as no default.
+template <typename Struct, typename Member, std::same_as<Constraint>... Constraints>
+Field<Struct> field(const char* name, Member Struct::*member, const char* description, const Constraints&... constraints) {
+  Field<Struct> result;
+  result.property.name = name;
+  result.property.schema = Codec<Member>::schema();
+  result.property.schema.description = description;
+  result.property.is_required = !kIsOptional<Member>;
+  (constraints.apply(result.property), ...);
+  SchemaNode& schema = result.property.schema;
+  if (!result.property.is_required && schema.default_value.is_null() && schema.type != SchemaNode::Type::Object) {
+    const auto initial = Codec<Member>::encode(Struct{}.*member);
+    const bool is_empty = !initial || initial->is_null() || (initial->is_structured() && initial->empty()) || *initial == "";
+    if (!is_empty) schema.default_value = *initial;
+  }
+  const bool null_for_none = kIsOptional<Member> && schema.is_nullable;
+  result.decode = [member](const Json& json, Struct& value) { Codec<Member>::decode(json, value.*member); };
+  result.encode = [member, null_for_none](const Struct& value) {
+    auto json = Codec<Member>::encode(value.*member);
+    return !json && null_for_none ? std::optional<Json>(Json(nullptr)) : json;
+  };
+  return result;
+}
+
+/// `Operation`, with typed input, output and handler. See there for what each part means.
+template <typename Input, typename Output>
+struct Definition {
+  std::string name = {}, summary = {}, guidance = {};
+  std::vector<Scope> scopes = {};
+  std::function<std::vector<Scope>(const Input&)> extra_scopes = {};
+  Route route = {};
+  std::string cli = {};
+  std::vector<std::string> cli_positional = {};
+  Execution execution = Execution::Inline;
+  std::size_t inline_limit = 1;
+  std::function<Result<std::size_t>(Context&, const Input&)> size = {};
+  Effect effect = Effect::Reads;
+  bool is_idempotent = false;
+  bool needs_provider = false;
+  bool is_listed_in_mcp = true;
+  int version = 1;
+  Fields<Input> input = {};
+  Fields<Output> output = {};
+  std::vector<Failure> failures = {};
+  int success_status = 200;
+  std::function<Result<Output>(Context&, const Input&)> handler = {};
+};
+
+template <typename Input, typename Output>
+Operation define(Definition<Input, Output> d) {
+  Operation op;
+  op.name = d.name;
+  op.summary = d.summary;
+  op.guidance = d.guidance;
+  op.scopes = d.scopes;
+  op.route = d.route;
+  op.cli = d.cli.empty() ? d.name : d.cli;
+  if (d.cli.empty())
+    for (char& c : op.cli) c = c == '_' ? ' ' : c;
+  op.cli_positional = d.cli_positional;
+  op.execution = d.execution;
+  op.inline_limit = d.inline_limit;
+  op.effect = d.effect;
+  op.is_idempotent = d.is_idempotent;
+  op.needs_provider = d.needs_provider;
+  op.is_listed_in_mcp = d.is_listed_in_mcp;
+  op.version = d.version;
+  op.input = schema_of(d.input);
+  op.output = schema_of(d.output);
+  op.failures = d.failures;
+  op.success_status = d.success_status;
+  if (d.extra_scopes)
+    op.extra_scopes = [input = d.input, extra = d.extra_scopes](const Json& json) { return extra(decode_fields(input, json)); };
+  if (d.size)
+    op.size = [input = d.input, size = d.size](Context& ctx, const Json& json) { return size(ctx, decode_fields(input, json)); };
+  op.handler = [input = d.input, output = d.output, run = d.handler](Context& ctx, const Json& json) -> Result<Json> {
+    const Output result = INDX_TRY(run(ctx, decode_fields(input, json)));
+    return encode_fields(output, result);
+  };
+  return op;
+}
+
+}  // namespace indx

@@ -1,0 +1,26 @@
+#include "ops/operation.hpp"
+
+#include <algorithm>
+
+namespace indx {
+
+Registry::Registry(std::vector<Operation> operations) : operations_(std::move(operations)) {}
+
+const Operation* Registry::find(std::string_view name) const {
+  const auto it = std::find_if(operations_.begin(), operations_.end(),
+                               [&](const Operation& operation) { return operation.name == name; });
+  return it == operations_.end() ? nullptr : &*it;
+}
+
+std::vector<const Operation*> Registry::visible_to(const Principal& principal, bool has_provider) const {
+  std::vector<const Operation*> visible;
+  for (const auto& operation : operations_) {
+    if (operation.needs_provider && !has_provider) continue;
+    const bool allowed = std::all_of(operation.scopes.begin(), operation.scopes.end(),
+                                     [&](Scope scope) { return principal.has(scope); });
+    if (allowed) visible.push_back(&operation);
+  }
+  return visible;
+}
+
+}  // namespace indx
