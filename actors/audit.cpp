@@ -1,5 +1,6 @@
 #include "actors/audit.hpp"
 
+#include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -9,6 +10,7 @@
 #include "store/state_schema.hpp"
 
 namespace indx {
+namespace {
 
 struct AuditState {
   Status open(Parts* parts);
@@ -56,6 +58,12 @@ AuditActor::behavior_type audit(AuditActor::stateful_pointer<AuditState> self, P
         return {};
       },
   };
+}
+
+}  // namespace
+
+AuditActor spawn_audit(caf::actor_system& system, Parts* parts) {
+  return system.spawn<caf::detached>(audit, parts);
 }
 
 }  // namespace indx

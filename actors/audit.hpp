@@ -4,8 +4,7 @@
 
 namespace indx {
 
-struct AuditState;
-/// Spawn detached: it writes a file.
-AuditActor::behavior_type audit(AuditActor::stateful_pointer<AuditState> self, Parts* parts);
+/// Detached: it writes a file.
+AuditActor spawn_audit(caf::actor_system& system, Parts* parts);
 
 }  // namespace indx

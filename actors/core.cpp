@@ -61,7 +61,7 @@ Result<WriteOutcome> Core::write(WriteRequest request) {
   const auto permit = parts.writer_permits.try_take();
   if (!permit) return overloaded("vault writer");
   const auto reply = INDX_TRY(ask_for_reply(system_, "vault writer", directory_.get<WriterActor>(), kWriteDeadline,
-                                            atom::write_atom::value, std::move(request)));
+                                            atom::write_atom::value, WriteOrder{std::move(request)}));
   return write_outcome_from_json(reply);
 }
 

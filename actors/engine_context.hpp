@@ -12,10 +12,13 @@ namespace indx {
 
 /// One run of a handler, shared by its lanes.
 struct Run {
+  Run(Core& the_core, Principal caller, CancelToken token, std::string the_operation)
+      : core(the_core), principal(std::move(caller)), cancel(std::move(token)), operation(std::move(the_operation)) {}
+
   Core& core;
-  Principal principal;
-  CancelToken cancel;
-  std::string operation;
+  const Principal principal;
+  const CancelToken cancel;
+  const std::string operation;
   std::optional<Lease> lease;                ///< set: a job
   std::optional<IdempotencyKey> idempotency; ///< of an inline call
 

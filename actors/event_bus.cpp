@@ -1,5 +1,6 @@
 #include "actors/event_bus.hpp"
 
+#include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -33,8 +34,6 @@ std::optional<std::int64_t> parse_wire_id(const std::string& text, const std::st
   if (error != std::errc() || stop != end || id < 0) return std::nullopt;
   return id;
 }
-
-}  // namespace
 
 struct EventBusState {
   struct Subscriber {
@@ -121,6 +120,12 @@ EventBusActor::behavior_type event_bus(EventBusActor::stateful_pointer<EventBusS
       },
       [self](atom::leave_atom, std::int64_t number) { self->state.subscribers.erase(number); },
   };
+}
+
+}  // namespace
+
+EventBusActor spawn_event_bus(caf::actor_system& system, Parts* parts) {
+  return system.spawn<caf::detached>(event_bus, parts);
 }
 
 }  // namespace indx

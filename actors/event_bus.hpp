@@ -4,8 +4,7 @@
 
 namespace indx {
 
-struct EventBusState;
-/// Spawn detached: a subscriber's backlog is read from state.db.
-EventBusActor::behavior_type event_bus(EventBusActor::stateful_pointer<EventBusState> self, Parts* parts);
+/// Detached: a subscriber's backlog is read from state.db.
+EventBusActor spawn_event_bus(caf::actor_system& system, Parts* parts);
 
 }  // namespace indx

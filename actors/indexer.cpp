@@ -1,5 +1,6 @@
 #include "actors/indexer.hpp"
 
+#include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
@@ -22,8 +23,6 @@ constexpr std::size_t kSliceNotes = 500;
 std::string fs_event_kind(FileChange change) {
   return change == FileChange::Created ? "note.created" : change == FileChange::Deleted ? "note.deleted" : "note.updated";
 }
-
-}  // namespace
 
 struct IndexerState {
   struct Scan {
@@ -209,6 +208,12 @@ IndexerActor::behavior_type indexer(IndexerActor::stateful_pointer<IndexerState>
       },
       [self](atom::slice_atom) { self->state.slice(); },
   };
+}
+
+}  // namespace
+
+IndexerActor spawn_indexer(caf::actor_system& system, Parts* parts, Directory* directory) {
+  return system.spawn<caf::detached>(indexer, parts, directory);
 }
 
 }  // namespace indx

@@ -4,9 +4,8 @@
 
 namespace indx {
 
-struct IndexerState;
-/// Keeps index.db in step with the files. Spawn detached. Single files go first: a scan works in slices and looks at the
-/// mailbox in between (G12).
-IndexerActor::behavior_type indexer(IndexerActor::stateful_pointer<IndexerState> self, Parts* parts, Directory* directory);
+/// Keeps index.db in step with the files. Detached. Single files go first: a scan works in slices and looks at the mailbox
+/// in between (G12).
+IndexerActor spawn_indexer(caf::actor_system& system, Parts* parts, Directory* directory);
 
 }  // namespace indx

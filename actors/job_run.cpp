@@ -43,15 +43,8 @@ Result<Json> call_handler(const Operation& operation, const std::shared_ptr<Run>
 void run_job(Core& core, const Job& job) {
   const LogContext log_context(job.owner.request_id, job.id.value);
   const Lease lease{job.id, job.lease, core.parts.instance};
-  const auto run = std::make_shared<Run>(Run{.core = core,
-                                             .principal = to_principal(job.owner),
-                                             .cancel = {},
-                                             .operation = job.kind,
-                                             .lease = lease,
-                                             .idempotency = {},
-                                             .mutex = {},
-                                             .used_keys = {},
-                                             .progress = {}});
+  const auto run = std::make_shared<Run>(core, to_principal(job.owner), CancelToken(), job.kind);
+  run->lease = lease;
   run->started = core.parts.clock.monotonic();
   core.parts.running.add(job.id, run->cancel);
   if (job.cancel_requested) run->cancel.cancel(CancelReason::Requested);

@@ -5,9 +5,13 @@
 #include "actors/job_run.hpp"
 
 namespace indx {
+namespace {
+
+constexpr std::chrono::milliseconds kAskAgain{200};
+
+}  // namespace
 
 RunnerActor::behavior_type job_runner(RunnerActor::pointer self, Core* core, Directory* directory) {
-  constexpr std::chrono::milliseconds kAskAgain{200};
   self->send(self, atom::run_atom::value);
   return {
       [self, core, directory](atom::run_atom) {
@@ -20,7 +24,7 @@ RunnerActor::behavior_type job_runner(RunnerActor::pointer self, Core* core, Dir
                   run_job(*core, *claimed.job);
                   self->send(self, atom::run_atom::value);
                 },
-                [self, kAskAgain](caf::error&) { self->delayed_send(self, kAskAgain, atom::run_atom::value); });
+                [self](caf::error&) { self->delayed_send(self, kAskAgain, atom::run_atom::value); });
       },
   };
 }

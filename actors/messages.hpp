@@ -41,6 +41,11 @@ struct WriteRequest {
   std::optional<IdempotencyKey> idempotency;
 };
 
+/// The same as a message: messages need a default constructor, a NotePath has none.
+struct WriteOrder {
+  std::optional<WriteRequest> request;
+};
+
 /// A file as the watcher or a writer saw it; empty etag: it is gone.
 struct SeenFile {
   std::string path, etag;

@@ -9,7 +9,7 @@
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::StateChange)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::Reply)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::Claimed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::WriteRequest)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::WriteOrder)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::IndexRequest)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::ScanRequest)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::EtagCheck)
@@ -22,7 +22,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(indx, caf::first_custom_type_id)
   CAF_ADD_TYPE_ID(indx, (indx::StateChange))
   CAF_ADD_TYPE_ID(indx, (indx::Reply))
   CAF_ADD_TYPE_ID(indx, (indx::Claimed))
-  CAF_ADD_TYPE_ID(indx, (indx::WriteRequest))
+  CAF_ADD_TYPE_ID(indx, (indx::WriteOrder))
   CAF_ADD_TYPE_ID(indx, (indx::IndexRequest))
   CAF_ADD_TYPE_ID(indx, (indx::ScanRequest))
   CAF_ADD_TYPE_ID(indx, (indx::EtagCheck))
@@ -47,6 +47,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(indx, caf::first_custom_type_id)
   CAF_ADD_ATOM(indx, indx::atom, run_atom, "run")
   CAF_ADD_ATOM(indx, indx::atom, model_atom, "model")
   CAF_ADD_ATOM(indx, indx::atom, drain_atom, "drain")
+  CAF_ADD_ATOM(indx, indx::atom, crash_atom, "crash")
 CAF_END_TYPE_ID_BLOCK(indx)
 
 namespace indx {
@@ -67,7 +68,7 @@ using StateActor = caf::typed_actor<
 /// Puts note writes in order: guard, intent, replace, done (section 4, G2).
 using WriterActor = caf::typed_actor<
     /// Changes one note; the answer is a WriteOutcome.
-    caf::replies_to<atom::write_atom, WriteRequest>::with<Reply>,
+    caf::replies_to<atom::write_atom, WriteOrder>::with<Reply>,
     /// Compares etags on disk; the answer lists `{path, expected, actual}` of those that differ.
     caf::replies_to<atom::check_atom, EtagCheck>::with<Reply>,
     /// What the watcher saw; own writes are left out, the rest goes to the indexer.
@@ -105,6 +106,11 @@ using AiOpActor = caf::typed_actor<caf::replies_to<atom::model_atom, ModelCall>:
 
 /// Runs one job at a time: claims, runs, records, claims again.
 using RunnerActor = caf::typed_actor<caf::reacts_to<atom::run_atom>>;
+
+/// Lifetimes of all others.
+using SupervisorActor = caf::typed_actor<
+    /// Ends the named child as a crash would; for tests of recovery.
+    caf::reacts_to<atom::crash_atom, std::string>>;
 
 /// Looks at the folder and reports files that changed.
 using WatcherActor = caf::typed_actor<caf::reacts_to<atom::tick_atom>>;

@@ -90,8 +90,9 @@ Result<Job> State::request_cancel(const JobId& id) {
   return job;
 }
 
-Status State::rescue_orphans() {
-  for (const Job& job : INDX_TRY(queue.rescue(settings.instance, true))) {
+Status State::rescue_orphans(bool with_jobs) {
+  const auto rescued = with_jobs ? INDX_TRY(queue.rescue(settings.instance, true)) : std::vector<Job>();
+  for (const Job& job : rescued) {
     log_warn("job of a process that died was taken back",
              {{"job_id", job.id.value}, {"state", name(job.state)}, {"crashes", job.crashes}});
     if (job.is_final())

@@ -54,8 +54,8 @@ class State {
   Result<Job> finish(const Lease& lease, const JobOutcome& outcome);
   Status set_progress(const Lease& lease, const JobProgress& progress);
   Result<Job> request_cancel(const JobId& id);
-  /// At start: what instances of this data folder that are gone left running (E1, jobs case 1).
-  Status rescue_orphans();
+  /// At start: what instances of this data folder that are gone left running (jobs case 1).
+  Status rescue_orphans(bool with_jobs);
   /// One round of upkeep in small pieces: versions, events, idempotency, old jobs.
   Status prune();
 

@@ -1,6 +1,12 @@
 #include "actors/state_actor.hpp"
 
-#include "actors/state_actor_state.hpp"
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include <deque>
+
 #include "base/log.hpp"
 
 namespace indx {
@@ -10,7 +16,26 @@ constexpr std::chrono::minutes kPruneEvery{10};
 /// Bounds the time that one commit keeps the other senders waiting.
 constexpr std::size_t kMaxBatch = 2000;
 
-}  // namespace
+struct StateActorState {
+  explicit StateActorState(StateActor::pointer self_pointer) : self(self_pointer) {}
+
+  void gather(StateChange change, caf::typed_response_promise<Reply> promise);
+  void commit();
+  void serve_claims();
+  void tick();
+  void publish();
+
+  StateActor::pointer self;
+  StateActorConfig config;
+  std::unique_ptr<State> state;
+  std::vector<std::pair<StateChange, caf::typed_response_promise<Reply>>> pending;
+  std::deque<caf::typed_response_promise<Claimed>> claims;
+  bool is_commit_sent = false;
+  bool is_draining = false;
+  std::chrono::nanoseconds next_prune{0};
+  inline static const char* name = "state";
+};
+
 
 void StateActorState::gather(StateChange change, caf::typed_response_promise<Reply> promise) {
   pending.emplace_back(std::move(change), std::move(promise));
@@ -130,6 +155,12 @@ StateActor::behavior_type state_actor(StateActor::stateful_pointer<StateActorSta
         return {};
       },
   };
+}
+
+}  // namespace
+
+StateActor spawn_state_actor(caf::actor_system& system, StateActorConfig config) {
+  return system.spawn<caf::detached>(state_actor, std::move(config));
 }
 
 }  // namespace indx

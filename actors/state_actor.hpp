@@ -11,8 +11,8 @@ struct StateActorConfig {
   State::Settings settings;
 };
 
-struct StateActorState;
-/// Spawn detached: it blocks on SQLite.
-StateActor::behavior_type state_actor(StateActor::stateful_pointer<StateActorState> self, StateActorConfig config);
+/// Detached: it blocks on SQLite. Group commit: changes gather until the actor's own `commit` message arrives behind
+/// them; one sync serves all (G1).
+StateActor spawn_state_actor(caf::actor_system& system, StateActorConfig config);
 
 }  // namespace indx

@@ -1,5 +1,6 @@
 #include "actors/vault_watcher.hpp"
 
+#include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -7,6 +8,7 @@
 #include "base/log.hpp"
 
 namespace indx {
+namespace {
 
 struct WatcherState {
   std::optional<FolderWatch> watch;
@@ -42,6 +44,12 @@ WatcherActor::behavior_type vault_watcher(WatcherActor::stateful_pointer<Watcher
         self->send(self, atom::tick_atom::value);
       },
   };
+}
+
+}  // namespace
+
+WatcherActor spawn_vault_watcher(caf::actor_system& system, Parts* parts, Directory* directory) {
+  return system.spawn<caf::detached>(vault_watcher, parts, directory);
 }
 
 }  // namespace indx

@@ -4,9 +4,7 @@
 
 namespace indx {
 
-struct WatcherState;
-/// Turns file changes into (path, etag) for the writer, which knows its own. Spawn detached: it waits in poll().
-WatcherActor::behavior_type vault_watcher(WatcherActor::stateful_pointer<WatcherState> self, Parts* parts,
-                                          Directory* directory);
+/// Turns file changes into (path, etag) for the writer, which knows its own. Detached: it waits in poll().
+WatcherActor spawn_vault_watcher(caf::actor_system& system, Parts* parts, Directory* directory);
 
 }  // namespace indx

@@ -1,5 +1,6 @@
 #include "actors/vault_writer.hpp"
 
+#include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
@@ -22,8 +23,6 @@ constexpr std::size_t kMaxRemembered = 100000;
 Error no_answer(const char* who) {
   return make_error(Reason::Unavailable, std::string("The ") + who + " did not answer; try again.");
 }
-
-}  // namespace
 
 struct VaultWriterState {
   struct Waiting {
@@ -186,9 +185,9 @@ WriterActor::behavior_type vault_writer(WriterActor::stateful_pointer<VaultWrite
   self->state.parts = parts;
   self->state.directory = directory;
   return {
-      [self](atom::write_atom, WriteRequest& request) -> caf::result<Reply> {
+      [self](atom::write_atom, WriteOrder& order) -> caf::result<Reply> {
         auto promise = self->make_response_promise<Reply>();
-        self->state.waiting.push_back({std::move(request), promise});
+        self->state.waiting.push_back({std::move(*order.request), promise});
         self->state.pump();
         return promise;
       },
@@ -210,6 +209,12 @@ WriterActor::behavior_type vault_writer(WriterActor::stateful_pointer<VaultWrite
         return promise;
       },
   };
+}
+
+}  // namespace
+
+WriterActor spawn_vault_writer(caf::actor_system& system, Parts* parts, Directory* directory) {
+  return system.spawn<caf::detached>(vault_writer, parts, directory);
 }
 
 }  // namespace indx

@@ -21,6 +21,7 @@ struct HttpRequest {
   std::string body;
   std::string remote;    ///< address of the client
   bool is_local_socket = false;  ///< came over `.indx/socket`
+  bool is_loopback_listener = false;  ///< came to a listener that only this machine reaches
   RequestId id;
 
   std::string header(const std::string& lower_case_name) const;
@@ -68,8 +69,9 @@ class Responder {
 
 using HttpHandler = std::function<void(const HttpRequest&, Responder)>;
 
-/// Method and pattern → handler. `{name}` matches one segment; `{path}` matches one or more. Captures are decoded once,
-/// segment by segment; a `%2F` stays inside its segment as U+2215 would not: it makes the path match no file.
+/// Method and pattern → handler. A capture matches one segment; `{path}`, `{from}`, `{to}` and `{tag}` match one or more.
+/// The most specific pattern wins: a literal beats a capture, one segment beats many. Captures are decoded once, segment by
+/// segment; a `%2F` that does not begin a path stays inside its segment, which no file has: 404.
 class Router {
  public:
   using RouteHandler = std::function<void(const HttpRequest&, const std::map<std::string, std::string>& captures, Responder)>;
@@ -83,6 +85,9 @@ class Router {
     std::vector<std::string> pattern;
     RouteHandler handler;
   };
+  const Entry* find(const std::string& method, const std::vector<std::string>& path) const;
+  std::vector<std::string> methods_for(const std::vector<std::string>& path) const;
+
   std::vector<Entry> entries_;
 };
 

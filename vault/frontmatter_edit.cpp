@@ -32,12 +32,13 @@ bool only_of(std::string_view text, std::string_view allowed) {
   return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
-/// Whether a YAML 1.1 reader gives a plain scalar of this text another type than text.
+/// Whether a YAML 1.1 reader gives a plain scalar of this text another type than text. `y` and `n` stay plain, as the
+/// readers in use take them for texts (case F-21).
 bool is_typed_in_yaml_11(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  for (const std::string_view word : {"", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<"})
+  for (const std::string_view word : {"", "~", "null", "true", "false", "yes", "no", "on", "off", "=", "<<"})
     if (lower == word) return true;
   std::string_view body = lower;
   if (body[0] == '+' || body[0] == '-') body.remove_prefix(1);

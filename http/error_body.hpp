@@ -1,0 +1,17 @@
+#pragma once
+#include "http/router.hpp"
+
+namespace indx {
+
+/// What the front says about bytes that never became a request.
+HttpResponse refusal_response(int status, const std::string& message, const RequestId& id);
+
+/// The bytes of one whole response: status line, headers, Content-Length, body.
+struct WireForm {
+  bool is_head = false;        ///< answers a HEAD request: no body, but its length
+  bool keep_alive = false;
+  bool has_length = true;      ///< false: the body ends when the connection does
+};
+std::string to_wire(const HttpResponse& response, const WireForm& form);
+
+}  // namespace indx
