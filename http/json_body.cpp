@@ -19,7 +19,8 @@ struct BodyRefusal {
 Result<Json> parse_json_body(const std::string& text) {
   std::vector<std::set<std::string>> keys;  // of the objects that are open
   const auto check = [&keys](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > kMaxDepth) throw BodyRefusal{cat("The body is nested deeper than ", kMaxDepth, " levels.")};
+    const bool is_start = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+    if (is_start && depth >= kMaxDepth) throw BodyRefusal{cat("The body is nested deeper than ", kMaxDepth, " levels.")};
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)

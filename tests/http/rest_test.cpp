@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include "http/server.hpp"
-#include "support/fake_dispatcher.hpp"
-#include "support/raw_http.hpp"
+#include "tests/support/fake_dispatcher.hpp"
+#include "tests/support/raw_http.hpp"
 
 using namespace indx;
+using test::answered;
 using test::FakeDispatcher;
 using test::RawClient;
 using test::RawResponse;
@@ -81,7 +82,7 @@ Json job_record(const std::string& state, int done) {
 
 TEST_CASE("a call without a good token is 401 with a challenge, one with too few rights 403", "[http][A80]") {
   RestServer rest;
-  rest.dispatcher.on("note_read", [](const Call&) { return Answer{Json{{"path", "a.md"}}}; });
+  rest.dispatcher.on("note_read", [](const Call&) { return answered(Json{{"path", "a.md"}}); });
 
   const auto missing = rest.ask("GET", "/v1/notes/a.md", "");
   const auto wrong = rest.ask("GET", "/v1/notes/a.md", "Authorization: Bearer indx_other\r\n");
@@ -102,8 +103,8 @@ TEST_CASE("a call without a good token is 401 with a challenge, one with too few
 TEST_CASE("answers and errors come in one envelope, with the request id", "[http][A79]") {
   RestServer rest;
   rest.dispatcher.on("note_read", [](const Call& call) {
-    if (call.input["path"] == "no.md") return Answer{not_found("No note no.md.", {{"path", "no.md"}})};
-    return Answer{Json{{"path", call.input["path"]}}};
+    if (call.input["path"] == "no.md") return answered(not_found("No note no.md.", {{"path", "no.md"}}));
+    return answered(Json{{"path", call.input["path"]}});
   });
 
   const auto good = rest.ask("GET", "/v1/notes/sub/%C3%A9%20%231.md");
@@ -120,7 +121,7 @@ TEST_CASE("answers and errors come in one envelope, with the request id", "[http
 
 TEST_CASE("the query is read by the schema; repeated keys are lists", "[http][A87]") {
   RestServer rest;
-  rest.dispatcher.on("note_list", [](const Call&) { return Answer{Json{{"notes", Json::array()}}}; });
+  rest.dispatcher.on("note_list", [](const Call&) { return answered(Json{{"notes", Json::array()}}); });
 
   CHECK(rest.ask("GET", "/v1/notes?limit=3&tag=a%2Fb&tag=c+d").status == 200);
   CHECK(rest.dispatcher.last_call().input == Json{{"limit", 3}, {"tag", {"a/b", "c d"}}});
@@ -134,7 +135,7 @@ TEST_CASE("the query is read by the schema; repeated keys are lists", "[http][A8
 
 TEST_CASE("the body is one JSON object that agrees with the address", "[http][A84]") {
   RestServer rest;
-  rest.dispatcher.on("note_write", [](const Call&) { return Answer{Json::object(), 201}; });
+  rest.dispatcher.on("note_write", [](const Call&) { return answered(Json::object(), 201); });
 
   CHECK(rest.ask("PUT", "/v1/notes/a.md", kOwner, R"({"body":"x","path":"a.md"})").status == 201);
   CHECK(rest.dispatcher.last_call().input == Json{{"body", "x"}, {"path", "a.md"}});
@@ -152,7 +153,7 @@ TEST_CASE("the body is one JSON object that agrees with the address", "[http][A8
 TEST_CASE("If-Match and Idempotency-Key reach the call; weak etags are refused", "[http][A11][A85]") {
   RestServer rest;
   rest.dispatcher.on("note_write", [](const Call& call) {
-    Answer answer{Json{{"etag", "abc"}}};
+    Answer answer = answered(Json{{"etag", "abc"}});
     answer.is_replay = call.idempotency_key == "again";
     return answer;
   });
@@ -173,7 +174,7 @@ TEST_CASE("If-Match and Idempotency-Key reach the call; weak etags are refused",
 
 TEST_CASE("a read with the etag that the client has is 304 without a body", "[http][A12]") {
   RestServer rest;
-  rest.dispatcher.on("note_read", [](const Call&) { return Answer{Json{{"etag", "abc"}}}; });
+  rest.dispatcher.on("note_read", [](const Call&) { return answered(Json{{"etag", "abc"}}); });
 
   const auto same = rest.ask("GET", "/v1/notes/a.md", kOwner + "If-None-Match: \"x\", W/\"abc\"\r\n");
   const auto other = rest.ask("GET", "/v1/notes/a.md", kOwner + "If-None-Match: \"x\"\r\n");
@@ -187,7 +188,7 @@ TEST_CASE("a read with the etag that the client has is 304 without a body", "[ht
 TEST_CASE("HEAD on a note says whether it exists", "[http]") {
   RestServer rest;
   rest.dispatcher.on("note_exists", [](const Call& call) {
-    return call.input["path"] == "a.md" ? Answer{Json{{"exists", true}, {"etag", "abc"}}} : Answer{Json{{"exists", false}}};
+    return call.input["path"] == "a.md" ? answered(Json{{"exists", true}, {"etag", "abc"}}) : answered(Json{{"exists", false}});
   });
 
   CHECK(rest.ask("HEAD", "/v1/notes/a.md").status == 200);
@@ -197,7 +198,7 @@ TEST_CASE("HEAD on a note says whether it exists", "[http]") {
 
 TEST_CASE("a list as NDJSON has one item a line", "[http][A24]") {
   RestServer rest;
-  rest.dispatcher.on("note_list", [](const Call&) { return Answer{Json{{"notes", {{{"path", "a\nb.md"}}, {{"path", "c.md"}}}}, {"next_cursor", "n1"}}}; });
+  rest.dispatcher.on("note_list", [](const Call&) { return answered(Json{{"notes", {{{"path", "a\nb.md"}}, {{"path", "c.md"}}}}, {"next_cursor", "n1"}}); });
 
   const auto lines = rest.ask("GET", "/v1/notes", kOwner + "Accept: application/x-ndjson\r\n");
 
@@ -212,7 +213,7 @@ TEST_CASE("a list as NDJSON has one item a line", "[http][A24]") {
 TEST_CASE("a request that prefers an asynchronous answer gets 202 and the job", "[http][E14]") {
   RestServer rest;
   rest.dispatcher.on("ai_tag", [](const Call& call) {
-    Answer answer{Json{{"job", {{"id", "j1"}}}}};
+    Answer answer = answered(Json{{"job", {{"id", "j1"}}}});
     answer.is_accepted = call.is_async;
     answer.job_id = "j1";
     return answer;
@@ -232,8 +233,8 @@ TEST_CASE("a request that prefers an asynchronous answer gets 202 and the job", 
 TEST_CASE("errors that a later try may mend carry Retry-After", "[http][A83][G17]") {
   RestServer rest;
   rest.dispatcher.on("note_read", [](const Call& call) {
-    if (call.input["path"] == "limit") return Answer{make_error(Reason::RateLimited, "Too many calls.", {{"retry_after", 7}})};
-    return Answer{make_error(Reason::Unavailable, "Full.")};
+    if (call.input["path"] == "limit") return answered(make_error(Reason::RateLimited, "Too many calls.", {{"retry_after", 7}}));
+    return answered(make_error(Reason::Unavailable, "Full."));
   });
 
   const auto limited = rest.ask("GET", "/v1/notes/limit");
@@ -249,7 +250,7 @@ TEST_CASE("a long call holds no worker and is cancelled when its client leaves",
   ServerConfig config;
   config.workers = 1;
   RestServer rest(config);
-  rest.dispatcher.on("note_read", [](const Call&) { return Answer{Json::object()}; });
+  rest.dispatcher.on("note_read", [](const Call&) { return answered(Json::object()); });
   auto leaving = rest.open("POST", "/v1/ai/tag", kOwner, "{}");
   auto staying = rest.open("POST", "/v1/ai/tag", kOwner, "{}");
   REQUIRE(soon([&] { return rest.dispatcher.open_calls().size() == 2; }));
@@ -258,7 +259,7 @@ TEST_CASE("a long call holds no worker and is cancelled when its client leaves",
   const auto calls = rest.dispatcher.open_calls();
   leaving->leave();
   CHECK(soon([&] { return (calls[0].call.cancel.is_cancelled() || calls[1].call.cancel.is_cancelled()); }));
-  for (const auto& open : calls) open.answer({Json{{"done", true}}});
+  for (const auto& open : calls) open.answer(answered(Json{{"done", true}}));
 
   CHECK(staying->response().json()["data"]["done"] == true);
 }
@@ -272,11 +273,11 @@ TEST_CASE("a streamed call sends its events and ends with exactly one result", "
   for (const auto& open : rest.dispatcher.open_calls()) {
     open.progress({0, "job.progress", {}, "api", "owner", "j1", {{"done", 1}}});
     if (open.call.principal.request_id == "r2") {
-      open.answer({make_error(Reason::AiQuotaExceeded, "Used up.")});
+      open.answer(answered(make_error(Reason::AiQuotaExceeded, "Used up.")));
     } else {
-      open.answer({Json{{"tags", {"a"}}}});
+      open.answer(answered(Json{{"tags", {"a"}}}));
     }
-    open.answer({Json{{"again", true}}});
+    open.answer(answered(Json{{"again", true}}));
   }
 
   REQUIRE(client->read_to_end());
@@ -317,7 +318,7 @@ TEST_CASE("the operational routes need no token", "[http][A86][A88]") {
 
 TEST_CASE("pages of other origins and names of other hosts are refused before anything else", "[http][P-07]") {
   RestServer rest;
-  rest.dispatcher.on("note_read", [](const Call&) { return Answer{Json::object()}; });
+  rest.dispatcher.on("note_read", [](const Call&) { return answered(Json::object()); });
 
   for (const auto* headers : {"Origin: http://evil.example\r\n", "Origin: null\r\n", "Origin: http://localhost.evil.example\r\n", "Host: evil.example\r\n", "Host: 127.0.0.1.evil.example\r\n"})
     for (const auto* target : {"/v1/notes/a.md", "/v1/events", "/healthz", "/openapi.json"}) CHECK(rest.ask("GET", target, kOwner + headers).status == 403);
@@ -330,7 +331,7 @@ TEST_CASE("the local socket forwards for a caller with fewer rights", "[http][G1
   ServerConfig config;
   config.unix_socket = path;
   RestServer rest(config);
-  rest.dispatcher.on("note_read", [](const Call&) { return Answer{Json::object()}; });
+  rest.dispatcher.on("note_read", [](const Call&) { return answered(Json::object()); });
   RawClient local(path.string());
 
   local.send(RestServer::bytes("GET", "/v1/notes/a.md", kOwner + "X-Indx-Surface: mcp\r\nX-Indx-Scopes: vault:read path:Public/**\r\n", ""));
@@ -394,8 +395,8 @@ TEST_CASE("a job's stream starts with the record, follows each change, and ends 
   RestServer rest;
   std::atomic<int> done = 0;
   rest.dispatcher.on("job_get", [&done](const Call& call) {
-    if (call.input["id"] != "j1") return Answer{not_found("No such job.")};
-    return Answer{job_record(done < 3 ? "running" : "succeeded", done)};
+    if (call.input["id"] != "j1") return answered(not_found("No such job."));
+    return answered(job_record(done < 3 ? "running" : "succeeded", done));
   });
   auto client = rest.open("GET", "/v1/jobs/j1/events", kOwner);
   client->read_until("event: job\n");
@@ -423,7 +424,7 @@ TEST_CASE("a job's stream starts with the record, follows each change, and ends 
 TEST_CASE("many events of a job at once share readings and the last one shows the end", "[http]") {
   RestServer rest;
   std::atomic<int> done = 0;
-  rest.dispatcher.on("job_get", [&done](const Call&) { return Answer{job_record(done < 500 ? "running" : "succeeded", done)}; });
+  rest.dispatcher.on("job_get", [&done](const Call&) { return answered(job_record(done < 500 ? "running" : "succeeded", done)); });
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < 20; ++i) {
     clients.push_back(rest.open("GET", "/v1/jobs/j1/events", kOwner));

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "support/raw_http.hpp"
+#include "tests/support/raw_http.hpp"
 
 using namespace indx;
 using test::RawClient;

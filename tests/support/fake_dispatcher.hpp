@@ -11,6 +11,10 @@
 
 namespace indx::test {
 
+inline Answer answered(Result<Json> result, int http_status = 200) {
+  return {std::move(result), http_status, {}, false, false};
+}
+
 inline SchemaNode node_of(SchemaNode::Type type) {
   SchemaNode node;
   node.type = type;
@@ -67,9 +71,9 @@ class FakeDispatcher : public Dispatcher {
 
   void call(Call call, OnAnswer answer, OnEvent progress = {}) override {
     for (const auto scope : call.operation->scopes)
-      if (!call.principal.has(scope)) return answer({make_error(Reason::Forbidden, "The token lacks a scope.")});
+      if (!call.principal.has(scope)) return answer(answered(make_error(Reason::Forbidden, "The token lacks a scope.")));
     auto input = validate(call.operation->input, call.input);
-    if (!input) return answer({input.error()});
+    if (!input) return answer(answered(input.error()));
     call.input = *input;
     Answerer answerer;
     {

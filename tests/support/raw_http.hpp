@@ -74,6 +74,7 @@ class RawClient {
     return is_ended_;
   }
   const std::string& received() const { return received_; }
+  void forget() { received_.clear(); }
 
   /// One response with a length, taken from what was received.
   RawResponse response(Millis time = Millis(5000), bool is_head = false) {
