@@ -156,6 +156,21 @@ bool is_unspaced_script(char32_t c) {
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFF66 && c <= 0xFF9D) || (c >= 0x20000 && c <= 0x3FFFF);
 }
 
+bool is_word_character(char32_t c) {
+  const auto kind = category(c);
+  return (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO) ||
+         (kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO) || kind == UTF8PROC_CATEGORY_CO;
+}
+
+char32_t search_letter(char32_t c) {
+  if (c >= 0xAC00 && c <= 0xD7A3) return c;
+  utf8proc_int32_t parts[16];
+  int boundary = 0;
+  const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts, 16, UTF8PROC_DECOMPOSE, &boundary);
+  const auto base = count > 0 && count <= 16 ? parts[0] : static_cast<utf8proc_int32_t>(c);
+  return base == 0x3C2 ? 0x3C3 : static_cast<char32_t>(utf8proc_tolower(base));
+}
+
 std::string_view prefix_at_grapheme(std::string_view text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return text;
   utf8proc_int32_t state = 0;

@@ -31,6 +31,12 @@ bool is_emoji_or_symbol(char32_t c);  ///< categories So, Sk and emoji modifiers
 /// Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar: scripts written without spaces between words (Hangul: searched by syllable).
 bool is_unspaced_script(char32_t c);
 
+/// Letters, numbers and private-use characters of every script: what search words are made of.
+bool is_word_character(char32_t c);
+/// The lower-case letter without its combining marks, final sigma joined (vault-rules 7.3); `ß`, `ı`, `ø` and Hangul
+/// syllables stay as they are.
+char32_t search_letter(char32_t c);
+
 /// The longest prefix of at most `max_bytes` that ends at a grapheme border.
 std::string_view prefix_at_grapheme(std::string_view text, std::size_t max_bytes);
 std::size_t count_code_points(std::string_view text);

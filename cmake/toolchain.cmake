@@ -10,6 +10,8 @@ endif()
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Werror)
 # Statement expressions carry INDX_TRY; -Wpedantic would refuse them one by one.
 add_compile_options(-Wno-pedantic)
+# Designated initialisers name what differs from the defaults.
+add_compile_options(-Wno-missing-field-initializers)
 # GCC 12 reports false positives from inlined std::string code in optimised builds (PR 105329, 105651).
 add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
 

@@ -1,5 +1,8 @@
 #pragma once
+#include <memory>
+
 #include "http/router.hpp"
+#include "mcp/server.hpp"
 #include "ops/dispatch.hpp"
 
 namespace indx {
@@ -14,5 +17,6 @@ class McpHttp {
   virtual void stop() = 0;
 };
 std::unique_ptr<McpHttp> make_mcp_http(Dispatcher& dispatcher);
+std::unique_ptr<McpHttp> make_mcp_http(Dispatcher& dispatcher, const McpOptions& options);
 
 }  // namespace indx

@@ -34,19 +34,19 @@ Error database_error(sqlite3* db, int code, std::string_view doing) {
   }
 }
 
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-};
-
 }  // namespace
 
 struct Database::Impl {
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+
   sqlite3* db = nullptr;
-  std::unordered_map<std::string, sqlite3_stmt*, TextHash, std::equal_to<>> statements;
+  std::unordered_map<std::string, Statement::Cached, TextHash, std::equal_to<>> statements;
 
   ~Impl() {
-    for (auto& [sql, statement] : statements) sqlite3_finalize(statement);
+    for (auto& [sql, cached] : statements) sqlite3_finalize(cached.statement);
     sqlite3_close_v2(db);
   }
 };
@@ -78,16 +78,22 @@ Result<Database> Database::open(const std::string& path, const Options& options)
 }
 
 Database::Statement Database::prepare(std::string_view sql) {
-  auto it = impl_->statements.find(sql);
-  if (it == impl_->statements.end()) {
-    sqlite3_stmt* statement = nullptr;
-    const int code = sqlite3_prepare_v3(impl_->db, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
-                                        &statement, nullptr);
-    if (code != SQLITE_OK) log_error("statement does not compile", {{"error", sqlite3_errmsg(impl_->db)}, {"sql", sql}});
-    INDX_ASSERT(code == SQLITE_OK && statement != nullptr);
-    it = impl_->statements.emplace(std::string(sql), statement).first;
+  auto found = impl_->statements.find(sql);
+  if (found == impl_->statements.end()) found = impl_->statements.emplace(sql, Statement::Cached{}).first;
+  auto& cached = found->second;
+  if (cached.statement != nullptr && !cached.in_use) {
+    cached.in_use = true;
+    return Statement(impl_->db, cached.statement, &cached, SQLITE_OK);
   }
-  return Statement(impl_->db, it->second);
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v3(impl_->db, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                      &statement, nullptr);
+  if ((code & 0xff) == SQLITE_ERROR) log_error("statement does not compile", {{"error", sqlite3_errmsg(impl_->db)}, {"sql", sql}});
+  INDX_ASSERT((code & 0xff) != SQLITE_ERROR);
+  if (code != SQLITE_OK) return Statement(impl_->db, nullptr, nullptr, code);
+  if (cached.in_use) return Statement(impl_->db, statement, nullptr, SQLITE_OK);  // the same text twice at a time
+  cached = {statement, true};
+  return Statement(impl_->db, statement, &cached, SQLITE_OK);
 }
 
 Status Database::execute(const std::string& sql) {
@@ -100,12 +106,17 @@ std::int64_t Database::last_insert_id() const { return sqlite3_last_insert_rowid
 void Database::interrupt() const { sqlite3_interrupt(impl_->db); }
 
 Database::Statement::Statement(Statement&& other) noexcept
-    : db_(other.db_), statement_(std::exchange(other.statement_, nullptr)) {}
+    : db_(other.db_), statement_(std::exchange(other.statement_, nullptr)), cached_(other.cached_), failure_(other.failure_) {}
 
 Database::Statement::~Statement() {
   if (statement_ == nullptr) return;
+  if (cached_ == nullptr) {
+    sqlite3_finalize(statement_);
+    return;
+  }
   sqlite3_reset(statement_);
   sqlite3_clear_bindings(statement_);
+  cached_->in_use = false;
 }
 
 void Database::Statement::bind_one(int index, std::int64_t value) { sqlite3_bind_int64(statement_, index, value); }
@@ -121,6 +132,7 @@ void Database::Statement::bind_blob(int index, std::string_view value) {
 }
 
 Result<bool> Database::Statement::step() {
+  if (statement_ == nullptr) return database_error(db_, failure_, "preparing a statement");
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
@@ -182,7 +194,8 @@ Status migrate(Database& db, const std::string& path, const std::vector<Migratio
   if (version == newest) return {};
   if (version > 0) {
     const auto backup = cat(path, ".v", version, ".bak");
-    std::filesystem::remove(backup);
+    std::error_code ignored;
+    std::filesystem::remove(backup, ignored);
     auto copy = db.prepare("VACUUM INTO ?1");
     copy.bind(backup);
     INDX_TRY(copy.run());

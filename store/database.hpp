@@ -72,12 +72,20 @@ class Database {
 
    private:
     friend class Database;
-    Statement(sqlite3* db, sqlite3_stmt* statement) : db_(db), statement_(statement) {}
+    struct Cached {
+      sqlite3_stmt* statement = nullptr;
+      bool in_use = false;
+    };
+    Statement(sqlite3* db, sqlite3_stmt* statement, Cached* cached, int failure)
+        : db_(db), statement_(statement), cached_(cached), failure_(failure) {}
     sqlite3* db_;
     sqlite3_stmt* statement_;
+    Cached* cached_;  ///< null: finalised when destroyed
+    int failure_;     ///< why it could not be prepared; told by `step`
   };
 
-  /// Prepares or takes from the cache. A broken statement is our bug and aborts.
+  /// Prepares or takes from the cache. A statement that does not compile is our bug and aborts; one that cannot be
+  /// compiled because the file is busy or damaged says so when stepped.
   Statement prepare(std::string_view sql);
   /// Runs statements without parameters.
   Status execute(const std::string& sql);

@@ -66,7 +66,8 @@ class NoteIndexReader {
   /// Sorted by count descending, then tag.
   Result<std::vector<TagCount>> tags(const PathScope& scope);
   /// Spelling of each tag of the vault by folded tag: the first use by (path, offset).
-  Result<std::vector<ResolvedLink>> forward_links(const std::string& path);
+  /// In document order. Files that `scope` hides are neither reached nor named as `alias_of`.
+  Result<std::vector<ResolvedLink>> forward_links(const std::string& path, const PathScope& scope = {});
   /// Paths of notes that use the tag or one below it, sorted.
   Result<std::vector<std::string>> paths_with_tag(const std::string& tag, const PathScope& scope);
   Result<IndexCounts> counts(const PathScope& scope);

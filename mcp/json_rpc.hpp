@@ -1,0 +1,47 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/json.hpp"
+
+namespace indx {
+
+/// JSON-RPC 2.0 codes, and the one of MCP for resources.
+inline constexpr int kRpcParseError = -32700;
+inline constexpr int kRpcInvalidRequest = -32600;
+inline constexpr int kRpcMethodNotFound = -32601;
+inline constexpr int kRpcInvalidParams = -32602;
+inline constexpr int kRpcInternalError = -32603;
+inline constexpr int kRpcResourceNotFound = -32002;
+/// Ours, outside the reserved range: the principal lacks a scope.
+inline constexpr int kRpcForbidden = 403;
+
+/// One message from the peer. `id` keeps its exact type and value; `params` is an object, empty when absent or null.
+struct RpcMessage {
+  enum class Kind : std::uint8_t { Request, Notification, Response };
+  Kind kind = Kind::Request;
+  Json id;
+  std::string method;
+  Json params = Json::object();
+};
+
+/// Why a message cannot be handled; `id` is null when it could not be read.
+struct RpcFault {
+  int code = kRpcInvalidRequest;
+  std::string message;
+  Json data;  ///< null: none
+  Json id;
+};
+
+/// Reads one message; an array is a fault, since no version we speak has batches.
+std::variant<RpcMessage, RpcFault> parse_rpc(std::string_view text);
+
+Json rpc_result(const Json& id, Json result);
+Json rpc_error(const RpcFault& fault);
+Json rpc_notification(std::string_view method, Json params);
+
+/// One line without raw newlines; invalid UTF-8 in strings becomes U+FFFD.
+std::string dump_rpc(const Json& message);
+
+}  // namespace indx

@@ -1,0 +1,157 @@
+#include "mcp/session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace indx {
+
+OpenCall::OpenCall(Json id, std::shared_ptr<McpReply> reply, std::weak_ptr<OpenCalls> owner)
+    : id_(std::move(id)), owner_(std::move(owner)), reply_(std::move(reply)) {}
+
+bool OpenCall::is_ended() const {
+  const std::scoped_lock lock(mutex_);
+  return is_ended_;
+}
+
+std::string OpenCall::job_id() const {
+  const std::scoped_lock lock(mutex_);
+  return job_id_;
+}
+
+bool OpenCall::set_job(const std::string& job_id) {
+  const std::scoped_lock lock(mutex_);
+  if (!job_id_.empty()) return true;
+  job_id_ = job_id;
+  return token_.reason() != CancelReason::Requested;
+}
+
+bool OpenCall::end() {
+  if (is_ended_) return false;
+  is_ended_ = true;
+  if (const auto owner = owner_.lock()) owner->remove(this);
+  return true;
+}
+
+void OpenCall::notify(const Json& message) {
+  const std::scoped_lock lock(mutex_);
+  if (!is_ended_) reply_->notify(message);
+}
+
+void OpenCall::answer(McpAnswer answer) {
+  const std::scoped_lock lock(mutex_);
+  if (end()) reply_->answer(std::move(answer));
+}
+
+void OpenCall::answer_result(Json result) { answer({.message = rpc_result(id_, std::move(result))}); }
+
+void OpenCall::answer_fault(int code, std::string message, Json data) {
+  answer({.message = rpc_error({code, std::move(message), std::move(data), id_})});
+}
+
+void OpenCall::cancel(CancelReason reason) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!end()) return;
+    reply_->drop(reason);
+  }
+  token_.cancel(reason);
+}
+
+std::shared_ptr<OpenCall> OpenCalls::open(Json id, std::shared_ptr<McpReply> reply) {
+  auto call = std::make_shared<OpenCall>(std::move(id), std::move(reply), weak_from_this());
+  const std::scoped_lock lock(mutex_);
+  calls_.push_back(call);
+  return call;
+}
+
+void OpenCalls::remove(const OpenCall* call) {
+  std::shared_ptr<OpenCall> last;  // destroyed after the lock
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::find_if(calls_.begin(), calls_.end(), [&](const auto& each) { return each.get() == call; });
+  if (found == calls_.end()) return;
+  last = *found;
+  calls_.erase(found);
+}
+
+std::vector<std::shared_ptr<OpenCall>> OpenCalls::with_id(const Json& id) const {
+  std::vector<std::shared_ptr<OpenCall>> found;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& call : calls_)
+    if (call->id() == id) found.push_back(call);
+  return found;
+}
+
+void OpenCalls::cancel_all(CancelReason reason) {
+  std::vector<std::shared_ptr<OpenCall>> calls;
+  {
+    const std::scoped_lock lock(mutex_);
+    calls = calls_;
+  }
+  for (const auto& call : calls) call->cancel(reason);
+}
+
+bool OpenCalls::empty() const {
+  const std::scoped_lock lock(mutex_);
+  return calls_.empty();
+}
+
+SessionTable::SessionTable(Limits limits, const Clock& clock, Random& random)
+    : limits_(limits), clock_(clock), random_(random) {}
+
+bool SessionTable::add(const std::shared_ptr<McpSession>& session) {
+  session->id = random_.hex(16);
+  const std::scoped_lock lock(mutex_);
+  if (rows_.size() >= limits_.max_sessions) drop_idle();
+  if (rows_.size() >= limits_.max_sessions) {
+    auto oldest = rows_.end();
+    for (auto row = rows_.begin(); row != rows_.end(); ++row)
+      if (row->second.session->calls->empty() && (oldest == rows_.end() || row->second.last_used < oldest->second.last_used))
+        oldest = row;
+    if (oldest == rows_.end()) return false;
+    rows_.erase(oldest);
+  }
+  rows_[session->id] = {session, clock_.monotonic()};
+  return true;
+}
+
+void SessionTable::drop_idle() {
+  const auto now = clock_.monotonic();
+  std::erase_if(rows_, [&](const auto& row) {
+    return row.second.session->calls->empty() && now - row.second.last_used > limits_.idle;
+  });
+}
+
+std::shared_ptr<McpSession> SessionTable::find(const std::string& id, const std::string& subject) {
+  const std::scoped_lock lock(mutex_);
+  const auto row = rows_.find(id);
+  if (row == rows_.end() || row->second.session->subject != subject) return nullptr;
+  const auto now = clock_.monotonic();
+  if (row->second.session->calls->empty() && now - row->second.last_used > limits_.idle) {
+    rows_.erase(row);
+    return nullptr;
+  }
+  row->second.last_used = now;
+  return row->second.session;
+}
+
+bool SessionTable::close(const std::string& id, const std::string& subject) {
+  std::shared_ptr<McpSession> session = find(id, subject);
+  if (!session) return false;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (rows_.erase(id) == 0) return false;
+  }
+  session->calls->cancel_all(CancelReason::Requested);
+  return true;
+}
+
+void SessionTable::close_all(CancelReason reason) {
+  std::map<std::string, Row, std::less<>> rows;
+  {
+    const std::scoped_lock lock(mutex_);
+    rows.swap(rows_);
+  }
+  for (const auto& [id, row] : rows) row.session->calls->cancel_all(reason);
+}
+
+}  // namespace indx

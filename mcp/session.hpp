@@ -1,0 +1,126 @@
+#pragma once
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "base/clock.hpp"
+#include "base/random.hpp"
+#include "mcp/json_rpc.hpp"
+#include "mcp/protocol.hpp"
+#include "ops/principal.hpp"
+
+namespace indx {
+
+class SseStreams;
+
+/// The answer to one request. Status and challenge are for HTTP.
+struct McpAnswer {
+  Json message;
+  int http_status = 200;
+  std::string challenge = {};  ///< WWW-Authenticate; empty: none
+};
+
+/// Where the messages about one request go. Calls come one at a time, from any thread, and must not block.
+class McpReply {
+ public:
+  virtual ~McpReply() = default;
+  virtual void notify(const Json& message) = 0;
+  /// The last call, unless `drop` is.
+  virtual void answer(McpAnswer answer) = 0;
+  /// The request was cancelled or the server stops: nothing more will be said.
+  virtual void drop(CancelReason reason) = 0;
+};
+
+class OpenCalls;
+
+/// One request in work. What ends it first wins; nothing is sent afterwards. Thread-safe.
+class OpenCall {
+ public:
+  OpenCall(Json id, std::shared_ptr<McpReply> reply, std::weak_ptr<OpenCalls> owner);
+
+  const Json& id() const { return id_; }
+  const CancelToken& token() const { return token_; }
+  bool is_ended() const;
+  std::string job_id() const;
+  /// Remembers the job behind the call. False: the peer has cancelled the call, so the job should end too.
+  bool set_job(const std::string& job_id);
+
+  void notify(const Json& message);
+  void answer(McpAnswer answer);
+  void answer_result(Json result);
+  void answer_fault(int code, std::string message, Json data = nullptr);
+  /// Ends the call without an answer and stops its work.
+  void cancel(CancelReason reason);
+
+ private:
+  bool end();  // under mutex_
+
+  const Json id_;
+  const std::weak_ptr<OpenCalls> owner_;  // weak: a late answer may outlive the session
+  const CancelToken token_;
+  mutable std::mutex mutex_;              // held while sending, so that messages keep their order
+  std::shared_ptr<McpReply> reply_;       // shared with the transport, which may watch the connection
+  bool is_ended_ = false;
+  std::string job_id_;
+};
+
+/// The requests in work of one session. Ids may repeat: some hosts reuse one for concurrent requests. Thread-safe.
+class OpenCalls : public std::enable_shared_from_this<OpenCalls> {
+ public:
+  std::shared_ptr<OpenCall> open(Json id, std::shared_ptr<McpReply> reply);
+  void remove(const OpenCall* call);
+  std::vector<std::shared_ptr<OpenCall>> with_id(const Json& id) const;
+  void cancel_all(CancelReason reason);
+  bool empty() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<OpenCall>> calls_;  // shared with the callbacks of the dispatcher
+};
+
+/// What initialize agreed on. Constant after that, but for the calls and streams.
+struct McpSession {
+  std::string id;
+  std::string subject;  ///< of the principal that opened it; no other may use it
+  const Protocol* protocol = nullptr;
+  Json client_capabilities = Json::object();
+  std::shared_ptr<OpenCalls> calls = std::make_shared<OpenCalls>();
+  std::shared_ptr<SseStreams> streams;  ///< HTTP only
+};
+
+/// The sessions of the HTTP transport. Thread-safe.
+class SessionTable {
+ public:
+  struct Limits {
+    std::size_t max_sessions = 1000;
+    std::chrono::milliseconds idle{std::chrono::hours(1)};
+  };
+  SessionTable(Limits limits, const Clock& clock, Random& random);
+
+  /// Gives the session its id. At the cap the longest idle one without open work ends; false: all are busy.
+  bool add(const std::shared_ptr<McpSession>& session);
+  /// nullptr: unknown, expired, or of another subject. Counts as use.
+  std::shared_ptr<McpSession> find(const std::string& id, const std::string& subject);
+  /// False: as for find.
+  bool close(const std::string& id, const std::string& subject);
+  void close_all(CancelReason reason);
+
+ private:
+  struct Row {
+    std::shared_ptr<McpSession> session;
+    std::chrono::nanoseconds last_used{};
+  };
+  void drop_idle();
+
+  const Limits limits_;
+  const Clock& clock_;
+  Random& random_;
+  std::mutex mutex_;
+  std::map<std::string, Row, std::less<>> rows_;
+};
+
+}  // namespace indx

@@ -1,0 +1,273 @@
+#include "mcp/stdio_transport.hpp"
+
+#include <csignal>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "base/ids.hpp"
+
+namespace indx {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::size_t kMaxLineBytes = 64U << 20U;
+constexpr std::size_t kMaxQueuedBytes = 64U << 20U;  // above, no more is read until the client has read
+constexpr std::size_t kWriteBytes = 4096;            // a pipe that polls writable takes this much without blocking
+constexpr std::chrono::milliseconds kFinishTime{1000}, kFlushTime{500}, kPollStep{20};
+
+/// Wakes a poll from any thread.
+class WakeFd {
+ public:
+  WakeFd() : fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+  ~WakeFd() { ::close(fd_); }
+  WakeFd(const WakeFd&) = delete;
+  WakeFd& operator=(const WakeFd&) = delete;
+  int get() const { return fd_; }
+  void wake() const {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(fd_, &one, sizeof(one));
+  }
+
+ private:
+  int fd_;
+};
+
+/// Lines to the client, written whole and in order by a thread of its own, so that nobody waits for a slow reader.
+class LineWriter {
+ public:
+  LineWriter(int fd, std::shared_ptr<WakeFd> on_broken)
+      : fd_(fd), on_broken_(std::move(on_broken)), thread_([this] { run(); }) {}
+  ~LineWriter() { close(); }
+  LineWriter(const LineWriter&) = delete;
+  LineWriter& operator=(const LineWriter&) = delete;
+
+  void write(std::string line) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (is_closed_ || is_broken_) return;
+      queued_bytes_ += line.size() + 1;
+      lines_.push_back(std::move(line) + '\n');
+    }
+    changed_.notify_all();
+  }
+
+  std::size_t queued_bytes() const { return queued_bytes_; }
+  bool is_broken() const { return is_broken_; }
+
+  /// Writes what is queued, for a moment at most, then nothing any more.
+  void close() {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!is_closed_) flush_until_ = steady_clock::now() + kFlushTime;
+      is_closed_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void run() {
+    // A closed pipe shall give EPIPE here instead of ending the process.
+    sigset_t pipe_signal;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, nullptr);
+
+    std::unique_lock lock(mutex_);
+    while (!is_broken_) {
+      changed_.wait(lock, [&] { return is_closed_ || !lines_.empty(); });
+      if (lines_.empty()) return;
+      const std::string line = std::move(lines_.front());
+      lines_.pop_front();
+      lock.unlock();
+      const bool ok = write_line(line);
+      lock.lock();
+      queued_bytes_ -= line.size();
+      if (ok) continue;
+      is_broken_ = true;
+      on_broken_->wake();
+    }
+  }
+
+  bool is_late() {
+    const std::scoped_lock lock(mutex_);
+    return is_closed_ && steady_clock::now() > flush_until_;
+  }
+
+  bool write_line(const std::string& line) {
+    std::size_t at = 0;
+    while (at < line.size()) {
+      pollfd target{fd_, POLLOUT, 0};
+      const int ready = ::poll(&target, 1, static_cast<int>(kPollStep.count()));
+      if (is_late()) return false;
+      if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+      if (ready < 0) return false;
+      const auto written = ::write(fd_, line.data() + at, std::min(kWriteBytes, line.size() - at));
+      if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (written <= 0) return false;
+      at += static_cast<std::size_t>(written);
+    }
+    return true;
+  }
+
+  const int fd_;
+  const std::shared_ptr<WakeFd> on_broken_;  // shared: answers may come after the reader has left
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> lines_;
+  std::atomic<std::size_t> queued_bytes_ = 0;
+  std::atomic<bool> is_broken_ = false;
+  bool is_closed_ = false;
+  steady_clock::time_point flush_until_;
+  std::thread thread_;  // last: it uses the members above
+};
+
+class StdioReply : public McpReply {
+ public:
+  explicit StdioReply(std::shared_ptr<LineWriter> writer) : writer_(std::move(writer)) {}
+  void notify(const Json& message) override { writer_->write(dump_rpc(message)); }
+  void answer(McpAnswer answer) override { writer_->write(dump_rpc(answer.message)); }
+  void drop(CancelReason) override {}
+
+ private:
+  const std::shared_ptr<LineWriter> writer_;  // shared by all replies
+};
+
+/// Cuts bytes into lines. A line over the limit is given up, once, as an empty optional.
+class LineReader {
+ public:
+  template <typename OnLine>
+  void add(std::string_view bytes, const OnLine& on_line) {
+    while (!bytes.empty()) {
+      const auto end = bytes.find('\n');
+      append(bytes.substr(0, end), on_line);
+      if (end == std::string_view::npos) return;
+      finish(on_line);
+      bytes.remove_prefix(end + 1);
+    }
+  }
+  /// The last line may lack its end.
+  template <typename OnLine>
+  void finish(const OnLine& on_line) {
+    if (line_.ends_with('\r')) line_.pop_back();
+    if (!is_skipping_ && line_.find_first_not_of(" \t") != std::string::npos) on_line(std::optional(std::string_view(line_)));
+    line_.clear();
+    if (line_.capacity() > kMaxLineBytes / 16) line_.shrink_to_fit();
+    is_skipping_ = false;
+  }
+
+ private:
+  template <typename OnLine>
+  void append(std::string_view part, const OnLine& on_line) {
+    if (is_skipping_) return;
+    if (line_.size() + part.size() > kMaxLineBytes) {
+      on_line(std::optional<std::string_view>());
+      is_skipping_ = true;
+      return;
+    }
+    line_ += part;
+  }
+
+  std::string line_;
+  bool is_skipping_ = false;
+};
+
+/// One client on two file descriptors.
+class StdioSession {
+ public:
+  StdioSession(Dispatcher& dispatcher, const Principal& principal, int out, const McpOptions& options)
+      : server_(dispatcher, options), writer_(std::make_shared<LineWriter>(out, wake_)) {
+    peer_.principal = principal;
+    peer_.calls = std::make_shared<OpenCalls>();
+  }
+
+  void run(int in, int out, const CancelToken& stop) {
+    {
+      const auto registration = stop.on_cancel([wake = wake_] { wake->wake(); });
+      read_until_end(in, out, stop);
+      const auto until = steady_clock::now() + kFinishTime;
+      while (!peer_.calls->empty() && !stop.is_cancelled() && !writer_->is_broken() && steady_clock::now() < until)
+        std::this_thread::sleep_for(kPollStep / 2);
+    }
+    peer_.calls->cancel_all(CancelReason::Shutdown);
+    writer_->close();
+  }
+
+ private:
+  void read_until_end(int in, int out, const CancelToken& stop) {
+    LineReader reader;
+    const auto on_line = [this](std::optional<std::string_view> line) { handle_line(line); };
+    std::array<char, 65536> buffer;
+    while (!stop.is_cancelled() && !writer_->is_broken()) {
+      const bool has_room = writer_->queued_bytes() < kMaxQueuedBytes;
+      std::array<pollfd, 3> watched{{{in, POLLIN, 0}, {wake_->get(), POLLIN, 0}, {out, 0, 0}}};
+      if (!has_room) watched[0].fd = -1;
+      const int ready = ::poll(watched.data(), watched.size(), has_room ? -1 : static_cast<int>(kPollStep.count()));
+      if (ready < 0 && errno != EINTR) return;
+      if (ready <= 0) continue;
+      if ((watched[2].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return;  // nobody reads the answers
+      if ((watched[0].revents & (POLLIN | POLLHUP | POLLERR | POLLNVAL)) == 0) continue;
+      const auto count = ::read(in, buffer.data(), buffer.size());
+      if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (count <= 0) return reader.finish(on_line);
+      reader.add({buffer.data(), static_cast<std::size_t>(count)}, on_line);
+    }
+  }
+
+  void send(const Json& message) { writer_->write(dump_rpc(message)); }
+
+  void handle_line(std::optional<std::string_view> line) {
+    if (!line) return send(rpc_error({kRpcInvalidRequest, "The line is longer than 64 MB.", nullptr, nullptr}));
+    auto parsed = parse_rpc(*line);
+    if (const auto* fault = std::get_if<RpcFault>(&parsed)) return send(rpc_error(*fault));
+    const auto& message = std::get<RpcMessage>(parsed);
+    McpPeer peer = peer_;
+    peer.principal.request_id = new_ulid(server_.clock().now(), server_.random());
+    if (message.kind == RpcMessage::Kind::Notification) return server_.notification(peer, message);
+    if (message.kind == RpcMessage::Kind::Response) return;
+    if (message.method == "initialize") return initialize(message);
+    server_.request(peer, message, std::make_shared<StdioReply>(writer_));
+  }
+
+  void initialize(const RpcMessage& message) {
+    if (peer_.protocol)
+      return send(rpc_error({kRpcInvalidRequest, "This session is initialised already.", nullptr, message.id}));
+    const auto handshake = server_.initialize(message);
+    peer_.protocol = handshake.protocol;
+    send(handshake.answer.message);
+  }
+
+  const std::shared_ptr<WakeFd> wake_ = std::make_shared<WakeFd>();  // shared with the writer's thread
+  McpServer server_;
+  McpPeer peer_;
+  const std::shared_ptr<LineWriter> writer_;  // shared with answers that come late
+};
+
+}  // namespace
+
+int serve_mcp_stdio(Dispatcher& dispatcher, const Principal& principal, int in, int out, const CancelToken& stop) {
+  return serve_mcp_stdio(dispatcher, principal, in, out, stop, {});
+}
+
+int serve_mcp_stdio(Dispatcher& dispatcher, const Principal& principal, int in, int out, const CancelToken& stop,
+                    const McpOptions& options) {
+  StdioSession session(dispatcher, principal, out, options);
+  session.run(in, out, stop);
+  return 0;
+}
+
+}  // namespace indx

@@ -1,0 +1,104 @@
+-- index.db: everything here can be made again from the files of the vault.
+PRAGMA application_id = 0x696E6478;
+
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE files (
+  id INTEGER PRIMARY KEY,
+  path TEXT NOT NULL UNIQUE,
+  name_key TEXT NOT NULL,            -- last component, folded, without `.md`: what links look up
+  kind INTEGER NOT NULL,             -- 0 known by name only, 1 note, 2 other file with text
+  etag TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  mtime_ns INTEGER NOT NULL,
+  title TEXT NOT NULL,
+  heading_count INTEGER NOT NULL,
+  chunk_count INTEGER NOT NULL
+);
+CREATE INDEX files_by_name ON files(name_key);
+
+-- One row for each file with kind 1 or 2. `body` is last: reading the other columns does not touch its pages.
+CREATE TABLE notes (
+  id INTEGER PRIMARY KEY,
+  title TEXT NOT NULL,               -- searched: title and file name
+  aliases TEXT NOT NULL,             -- searched: one a line
+  headings TEXT NOT NULL,            -- searched: one a line
+  properties TEXT NOT NULL,          -- JSON object
+  outline TEXT NOT NULL,             -- JSON [[level, text, line, begin, nested], ...]
+  blocks TEXT NOT NULL,              -- JSON [[id, line, begin, end], ...]
+  tasks TEXT NOT NULL,               -- JSON [[status, text, line], ...]
+  warnings TEXT NOT NULL,            -- JSON [code, ...]
+  body_begin INTEGER NOT NULL,       -- first byte after the property block
+  body TEXT NOT NULL                 -- the whole file, searched
+);
+CREATE VIRTUAL TABLE notes_fts USING fts5(title, aliases, headings, body, content='notes', content_rowid='id',
+                                          tokenize='indx');
+
+CREATE TABLE tags (
+  file_id INTEGER NOT NULL,
+  tag_key TEXT NOT NULL,             -- folded
+  tag TEXT NOT NULL,                 -- as first written in the note
+  position INTEGER NOT NULL,         -- order of first use in the note
+  begin INTEGER NOT NULL,            -- offset of the first use; 0: property
+  PRIMARY KEY (file_id, tag_key)
+) WITHOUT ROWID;
+CREATE INDEX tags_by_key ON tags(tag_key);
+
+CREATE TABLE aliases (
+  file_id INTEGER NOT NULL,
+  alias_key TEXT NOT NULL,
+  alias TEXT NOT NULL,
+  PRIMARY KEY (file_id, alias_key)
+) WITHOUT ROWID;
+CREATE INDEX aliases_by_key ON aliases(alias_key);
+
+CREATE TABLE links (
+  source_id INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  kind INTEGER NOT NULL,             -- LinkKind
+  syntax INTEGER NOT NULL,           -- LinkSyntax
+  external INTEGER NOT NULL,
+  target TEXT NOT NULL,
+  subpath TEXT NOT NULL,
+  display TEXT,
+  property TEXT NOT NULL,
+  line INTEGER NOT NULL,
+  col INTEGER NOT NULL,
+  begin INTEGER NOT NULL,
+  end INTEGER NOT NULL,
+  name_key TEXT,                     -- files.name_key it may reach; null: external or the note itself
+  target_id INTEGER,                 -- file reached; null: unresolved
+  PRIMARY KEY (source_id, position)
+) WITHOUT ROWID;
+CREATE INDEX links_by_name ON links(name_key) WHERE name_key IS NOT NULL;
+
+CREATE TABLE chunk_rows (
+  file_id INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  chunk_id BLOB NOT NULL,
+  content_sha256 BLOB NOT NULL,
+  heading_path_json TEXT NOT NULL,
+  char_start INTEGER NOT NULL,       -- byte offsets in the file
+  char_end INTEGER NOT NULL,
+  PRIMARY KEY (file_id, position)
+) WITHOUT ROWID;
+
+CREATE VIEW chunks AS
+  SELECT lower(hex(c.chunk_id)) AS chunk_id, f.path AS path,
+         coalesce(json_extract(c.heading_path_json, '$[#-1]'), '') AS heading, c.heading_path_json AS heading_path_json,
+         CAST(substr(CAST(n.body AS BLOB), c.char_start + 1, c.char_end - c.char_start) AS TEXT) AS content,
+         lower(hex(c.content_sha256)) AS content_sha256, c.char_start AS char_start, c.char_end AS char_end,
+         NULL AS embedding, c.position AS position
+  FROM chunk_rows c JOIN files f ON f.id = c.file_id JOIN notes n ON n.id = c.file_id;
+
+CREATE VIEW headings AS
+  SELECT f.path AS path, h.key AS position, json_extract(h.value, '$[0]') AS level, json_extract(h.value, '$[1]') AS text,
+         json_extract(h.value, '$[2]') AS line
+  FROM notes n JOIN files f ON f.id = n.id, json_each(n.outline) h;
+
+CREATE VIEW edges AS
+  SELECT s.path AS source, t.path AS target, l.target AS written, l.kind AS kind, l.property AS rel, l.line AS line,
+         l.begin AS begin
+  FROM links l JOIN files s ON s.id = l.source_id LEFT JOIN files t ON t.id = l.target_id
+  WHERE l.external = 0;

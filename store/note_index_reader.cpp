@@ -1,0 +1,266 @@
+#include "store/note_index_reader.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+#include "store/link_resolver.hpp"
+#include "store/note_filter.hpp"
+
+namespace indx {
+namespace {
+
+constexpr int kMaxListLimit = 1000;
+constexpr std::size_t kMaxWarnings = 100;
+
+constexpr std::string_view kRowColumns = "SELECT id, path, title, etag, size, mtime_ns FROM files ";
+
+Result<NoteRow> row_of(Database& db, const Database::Statement& query) {
+  NoteRow row;
+  row.path = query.text(1);
+  row.title = query.text(2);
+  row.etag = query.text(3);
+  row.size = static_cast<std::size_t>(query.integer(4));
+  row.modified = from_millis(query.integer(5) / 1'000'000);
+  row.tags = INDX_TRY(tags_of(db, query.integer(0)));
+  return row;
+}
+
+/// Headings and block ids of one note, for subpaths.
+Result<NoteAnchors> read_anchors(Database& db, std::int64_t id) {
+  NoteAnchors anchors;
+  auto query = db.prepare("SELECT outline, blocks FROM notes WHERE id=?1");
+  if (!INDX_TRY(query.bind(id).step())) return anchors;
+  for (const auto& heading : Json::parse(query.text(0), nullptr, false)) {
+    auto text = heading[1].get<std::string>();
+    const auto mark = text.rfind(" ^");  // a block id is not part of the heading
+    if (mark != text.npos && text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-", mark + 2) == text.npos)
+      text.resize(mark);
+    anchors.headings.push_back({heading[0].get<int>(), heading_key(text)});
+  }
+  for (const auto& block : Json::parse(query.text(1), nullptr, false))
+    anchors.block_ids.push_back(fold_case(block[0].get<std::string>()));
+  return anchors;
+}
+
+Result<std::vector<std::string>> paths_with_alias(Database& db, std::string_view name, const PathScope& scope) {
+  std::vector<std::string> paths;
+  auto query = db.prepare("SELECT f.path FROM aliases a JOIN files f ON f.id=a.file_id WHERE a.alias_key=?1 ORDER BY f.path");
+  query.bind(fold_case(trim(name)));
+  while (INDX_TRY(query.step()))
+    if (scope.allows(query.text(0))) paths.push_back(query.text(0));
+  return paths;
+}
+
+Link link_of(const Database::Statement& query) {
+  Link link;
+  link.kind = static_cast<LinkKind>(query.integer(0));
+  link.syntax = static_cast<LinkSyntax>(query.integer(1));
+  link.external = query.integer(2) != 0;
+  link.target = query.text(3);
+  link.subpath = query.text(4);
+  link.display = query.optional_text(5);
+  link.key = query.text(6);
+  link.line = static_cast<int>(query.integer(7));
+  link.column = static_cast<int>(query.integer(8));
+  link.begin = static_cast<std::size_t>(query.integer(9));
+  link.end = static_cast<std::size_t>(query.integer(10));
+  return link;
+}
+
+Result<std::string> read_generation(Database& db) {
+  auto query = db.prepare("SELECT (SELECT value FROM meta WHERE key='epoch') || '-' || (SELECT value FROM meta WHERE key='counter')");
+  INDX_TRY(query.step());
+  return query.text(0);
+}
+
+}  // namespace
+
+NoteIndexReader::NoteIndexReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+NoteIndexReader::~NoteIndexReader() = default;
+
+Result<std::unique_ptr<NoteIndexReader>> NoteIndexReader::open(const std::string& dir, std::size_t connections) {
+  auto impl = std::make_unique<Impl>();
+  impl->pool = INDX_TRY(IndexPool::open(dir + "/index.db", connections));
+  return std::unique_ptr<NoteIndexReader>(new NoteIndexReader(std::move(impl)));  // NOLINT: the constructor is private
+}
+
+Result<Page<NoteRow>> NoteIndexReader::list(const NoteFilter& filter, int limit, const std::string& cursor) {
+  INDX_TRY(check_limit(limit, kMaxListLimit));
+  const auto hash = filter_hash(filter);
+  std::string after;
+  if (!cursor.empty()) {
+    const auto position = INDX_TRY(decode_cursor(cursor, hash));
+    const auto path = position.value("p", Json());
+    if (!path.is_string()) return invalid("The cursor is damaged; start again without it.", {{"field", "cursor"}});
+    after = path.get<std::string>();
+  }
+  const auto db = INDX_TRY(impl_->pool->take());
+  const auto check = INDX_TRY(FilterCheck::make(*db, filter));
+  const auto& prefix = check.path_prefix();
+  Page<NoteRow> page;
+  auto query = db->prepare(cat(kRowColumns, "WHERE kind=1 AND path>?1 AND path>=?2 ORDER BY path"));
+  query.bind(after, prefix);
+  while (INDX_TRY(query.step())) {
+    const auto path = query.text(1);
+    if (!path.starts_with(prefix)) break;
+    if (!check.allows_path(path)) continue;
+    if (!INDX_TRY(check.allows_id(query.integer(0)))) continue;
+    if (page.rows.size() == static_cast<std::size_t>(limit)) {
+      page.next_cursor = encode_cursor({{"p", page.rows.back().path}}, hash);
+      break;
+    }
+    page.rows.push_back(INDX_TRY(row_of(*db, query)));
+  }
+  return page;
+}
+
+Result<std::optional<NoteRow>> NoteIndexReader::find(const std::string& path) {
+  const auto db = INDX_TRY(impl_->pool->take());
+  auto query = db->prepare(cat(kRowColumns, "WHERE path=?1"));
+  if (!INDX_TRY(query.bind(path).step())) return std::optional<NoteRow>();
+  return std::optional<NoteRow>(INDX_TRY(row_of(*db, query)));
+}
+
+Result<std::vector<TagCount>> NoteIndexReader::tags(const PathScope& scope) {
+  struct Seen {
+    TagCount count;
+    std::pair<std::string, std::int64_t> first;  // path and offset of the spelling shown
+  };
+  std::map<std::string, Seen> seen;
+  std::map<std::string, int> nested;
+  const auto db = INDX_TRY(impl_->pool->take());
+  auto query = db->prepare(
+      "SELECT f.path, t.tag_key, t.tag, t.begin FROM tags t JOIN files f ON f.id=t.file_id ORDER BY f.path, t.position");
+  std::string path;
+  std::set<std::string> of_note;  // the note's tags and their parents
+  bool is_visible = false;
+  const auto end_note = [&] {
+    for (const auto& tag : of_note) ++nested[tag];
+    of_note.clear();
+  };
+  while (INDX_TRY(query.step())) {
+    if (auto next = query.text(0); next != path) {
+      end_note();
+      path = std::move(next);
+      is_visible = scope.allows(path);
+    }
+    if (!is_visible) continue;
+    const auto key = query.text(1);
+    auto& entry = seen[key];
+    if (entry.count.count++ == 0) entry.count.tag = query.text(2);
+    for (auto slash = key.find('/'); slash != key.npos; slash = key.find('/', slash + 1)) of_note.insert(key.substr(0, slash));
+    of_note.insert(key);
+  }
+  end_note();
+  std::vector<TagCount> all;
+  for (auto& [key, entry] : seen) {
+    entry.count.count_nested = nested[key];
+    all.push_back(std::move(entry.count));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const TagCount& a, const TagCount& b) {
+    return a.count != b.count ? a.count > b.count : a.tag < b.tag;
+  });
+  return all;
+}
+
+Result<std::vector<ResolvedLink>> NoteIndexReader::forward_links(const std::string& path, const PathScope& scope) {
+  const auto db = INDX_TRY(impl_->pool->take());
+  std::vector<ResolvedLink> links;
+  std::map<std::int64_t, NoteAnchors> anchors;
+  auto query = db->prepare(
+      "SELECT l.kind, l.syntax, l.external, l.target, l.subpath, l.display, l.property, l.line, l.col, l.begin, l.end, "
+      "l.target_id, t.path FROM links l LEFT JOIN files t ON t.id=l.target_id "
+      "WHERE l.source_id=(SELECT id FROM files WHERE path=?1) ORDER BY l.position");
+  query.bind(path);
+  while (INDX_TRY(query.step())) {
+    ResolvedLink link;
+    link.link = link_of(query);
+    if (auto target = query.optional_text(12); target && scope.allows(*target)) link.path = std::move(target);
+    if (link.link.external) {
+      links.push_back(std::move(link));
+      continue;
+    }
+    if (!link.path) {
+      link.subpath_resolved = link.link.subpath.empty();
+      link.alias_of = INDX_TRY(paths_with_alias(*db, link.link.target, scope));
+    } else if (!link.link.subpath.empty()) {
+      const auto id = query.integer(11);
+      if (!anchors.contains(id)) anchors.emplace(id, INDX_TRY(read_anchors(*db, id)));
+      // On other files it is a page, a size or a view: nothing to look up.
+      link.subpath_resolved = !link.path->ends_with(".md") || subpath_exists(link.link.subpath, anchors.at(id));
+    }
+    links.push_back(std::move(link));
+  }
+  return links;
+}
+
+Result<std::vector<std::string>> NoteIndexReader::paths_with_tag(const std::string& tag, const PathScope& scope) {
+  const auto db = INDX_TRY(impl_->pool->take());
+  std::vector<std::string> paths;
+  for (const auto id : INDX_TRY(files_with_tag(*db, tag))) {
+    auto query = db->prepare("SELECT path FROM files WHERE id=?1");
+    if (INDX_TRY(query.bind(id).step()) && scope.allows(query.text(0))) paths.push_back(query.text(0));
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+Result<IndexCounts> NoteIndexReader::counts(const PathScope& scope) {
+  const auto db = INDX_TRY(impl_->pool->take());
+  IndexCounts counts;
+  counts.generation = INDX_TRY(read_generation(*db));
+  const bool is_restricted = !scope.any_of.empty() || !scope.none_of.empty();
+  std::set<std::int64_t> hidden;
+  std::set<std::string> tags;
+  auto files = db->prepare("SELECT id, path, kind, size, heading_count, chunk_count FROM files");
+  while (INDX_TRY(files.step())) {
+    if (is_restricted && !scope.allows(files.text(1))) {
+      hidden.insert(files.integer(0));
+      continue;
+    }
+    ++counts.files;
+    counts.notes += files.integer(2) == 1 ? 1 : 0;
+    counts.bytes += files.integer(3);
+    counts.headings += static_cast<int>(files.integer(4));
+    counts.chunks += static_cast<int>(files.integer(5));
+  }
+  auto links = db->prepare("SELECT source_id, external, target_id FROM links");
+  while (INDX_TRY(links.step())) {
+    if (hidden.contains(links.integer(0))) continue;
+    ++counts.links;
+    const bool is_lost = links.is_null(2) || hidden.contains(links.integer(2));
+    counts.unresolved_links += links.integer(1) == 0 && is_lost ? 1 : 0;
+  }
+  auto uses = db->prepare("SELECT file_id, tag_key FROM tags");
+  while (INDX_TRY(uses.step()))
+    if (!hidden.contains(uses.integer(0))) tags.insert(uses.text(1));
+  counts.tags = static_cast<int>(tags.size());
+  auto warnings = db->prepare(
+      "SELECT f.path, w.value, f.id FROM notes n JOIN files f ON f.id=n.id, json_each(n.warnings) w WHERE n.warnings<>'[]' "
+      "ORDER BY f.path, w.key");
+  while (counts.warnings.size() < kMaxWarnings && INDX_TRY(warnings.step()))
+    if (!hidden.contains(warnings.integer(2))) counts.warnings.push_back(cat(warnings.text(0), ": ", warnings.text(1)));
+  return counts;
+}
+
+Result<std::string> NoteIndexReader::generation() {
+  const auto db = INDX_TRY(impl_->pool->take());
+  return read_generation(*db);
+}
+
+Status NoteIndexReader::visit_texts(const std::function<void(NoteText)>& visit) {
+  const auto db = INDX_TRY(impl_->pool->take());
+  auto query = db->prepare(
+      "SELECT f.id, f.path, f.title, n.body_begin, n.body FROM files f JOIN notes n ON n.id=f.id WHERE f.kind=1 ORDER BY f.path");
+  while (INDX_TRY(query.step())) {
+    auto body = query.text(4).substr(static_cast<std::size_t>(query.integer(3)));
+    if (!is_valid_utf8(body)) body = replace_invalid_utf8(body);
+    visit({query.text(1), query.text(2), std::move(body), INDX_TRY(tags_of(*db, query.integer(0)))});
+  }
+  return {};
+}
+
+}  // namespace indx

@@ -1,0 +1,11 @@
+#pragma once
+#include "store/index_pool.hpp"
+#include "store/note_index.hpp"
+
+namespace indx {
+
+struct NoteIndexReader::Impl {
+  std::unique_ptr<IndexPool> pool;
+};
+
+}  // namespace indx

@@ -1,0 +1,356 @@
+#include "store/search_query.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+#include "store/tokenizer.hpp"
+
+namespace indx {
+namespace {
+
+constexpr int kMaxQueryDepth = 32;
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (WordReader reader(text); reader.next();) words.emplace_back(reader.word());
+  return words;
+}
+
+bool is_query_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0'; }
+
+/// Punctuation of sentences at either end of a word says nothing about the word; `+`, `#`, `@`… do.
+bool is_sentence_mark(char c) { return std::string_view(".,;:!?()[]{}\"'<>*/\\-").find(c) != std::string_view::npos; }
+
+/// The word without sentence punctuation around it; a leading dot stays (`.NET`). All of it if nothing would be left.
+std::string_view strip_sentence_marks(std::string_view word) {
+  WordReader reader(word);
+  if (!reader.next()) return word;
+  const auto first = reader.begin();
+  auto last = reader.end();
+  while (reader.next()) last = reader.end();
+  std::size_t begin = first, end = last;
+  while (begin > 0 && static_cast<unsigned char>(word[begin - 1]) < 0x80 &&
+         (!is_sentence_mark(word[begin - 1]) || (word[begin - 1] == '.' && begin == first)))
+    --begin;
+  while (end < word.size() && static_cast<unsigned char>(word[end]) < 0x80 && !is_sentence_mark(word[end])) ++end;
+  return word.substr(begin, end - begin);
+}
+
+/// Whether the tokenizer drops something of the word that its phrase would not tell.
+bool has_dropped_characters(std::string_view word) {
+  std::size_t at = 0;
+  for (WordReader reader(word); reader.next(); at = reader.end())
+    if (reader.begin() != at) return true;
+  return at != word.size();
+}
+
+QueryText text_of_word(std::string_view word, bool is_prefix) {
+  const auto bare = strip_sentence_marks(word);
+  QueryText text;
+  text.words = words_of(bare);
+  text.is_prefix = is_prefix && !text.words.empty();
+  if (text.words.empty() || has_dropped_characters(bare)) text.exact.push_back(fold_for_search(bare));
+  return text;
+}
+
+QueryText text_of_phrase(std::string_view phrase) {
+  QueryText text;
+  std::string piece;
+  for (std::size_t i = 0; i <= phrase.size(); ++i) {
+    if (i < phrase.size() && !is_query_space(phrase[i])) {
+      piece += phrase[i];
+      continue;
+    }
+    if (!piece.empty()) {
+      auto word = text_of_word(piece, false);
+      if (!word.words.empty()) {  // lone punctuation inside a phrase says nothing
+        text.words.insert(text.words.end(), word.words.begin(), word.words.end());
+        text.exact.insert(text.exact.end(), word.exact.begin(), word.exact.end());
+      }
+    }
+    piece.clear();
+  }
+  if (text.words.empty() && !trim(phrase).empty()) text.exact.push_back(fold_for_search(trim(phrase)));
+  return text;
+}
+
+class QueryParser {
+ public:
+  explicit QueryParser(std::string_view q) : q_(q), close_(q.size(), std::string_view::npos) { match_parentheses(); }
+
+  QueryNode parse() {
+    auto node = parse_or(q_.size(), 0);
+    if (node.kind == QueryNode::Kind::And) return node;
+    QueryNode all;
+    all.children.push_back(std::move(node));
+    return all;
+  }
+  std::size_t terms() const { return terms_; }
+
+ private:
+  using Kind = QueryNode::Kind;
+
+  /// Pairs each `(` that begins a token with its `)`; one pass, quotes skipped. Unpaired ones stay literal.
+  void match_parentheses() {
+    std::vector<std::size_t> open;
+    std::vector<bool> groups;
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+      if (q_[i] == '"') {
+        if (const auto end = quote_end(i)) i = *end;
+      } else if (q_[i] == '(') {
+        const bool after_group = !open.empty() && open.back() + 1 == i && groups.back();
+        open.push_back(i);
+        groups.push_back(i == 0 || is_query_space(q_[i - 1]) || q_[i - 1] == '-' || after_group);
+      } else if (q_[i] == ')' && !open.empty()) {
+        if (groups.back()) close_[open.back()] = i;
+        open.pop_back();
+        groups.pop_back();
+      }
+    }
+  }
+
+  /// Index of the quote that closes the one at `from`; `\"` does not.
+  std::optional<std::size_t> quote_end(std::size_t from) const {
+    for (std::size_t i = from + 1; i < q_.size(); ++i) {
+      if (q_[i] == '\\' && i + 1 < q_.size()) ++i;
+      else if (q_[i] == '"') return i;
+    }
+    return std::nullopt;
+  }
+
+  std::string unquote(std::size_t from, std::size_t to) const {
+    std::string text;
+    for (std::size_t i = from; i < to; ++i) {
+      if (q_[i] == '\\' && i + 1 < to && (q_[i + 1] == '"' || q_[i + 1] == '\\')) ++i;
+      text += q_[i];
+    }
+    return text;
+  }
+
+  void skip_spaces(std::size_t end) {
+    while (at_ < end && is_query_space(q_[at_])) ++at_;
+  }
+
+  bool at_or(std::size_t end) const {
+    return at_ + 2 < end && q_.substr(at_, 2) == "OR" && is_query_space(q_[at_ + 2]);
+  }
+
+  QueryNode parse_or(std::size_t end, int depth) {
+    std::vector<QueryNode> choices;
+    choices.push_back(parse_and(end, depth));
+    while (at_or(end) && !choices.back().children.empty()) {
+      const auto before = at_;
+      at_ += 2;
+      auto next = parse_and(end, depth);
+      if (next.children.empty()) {  // nothing follows: the word `or`
+        at_ = std::max(at_, before + 2);
+        add_text(choices.back(), text_of_word("OR", false));
+        break;
+      }
+      choices.push_back(std::move(next));
+    }
+    if (choices.size() == 1) return std::move(choices.front());
+    QueryNode node;
+    node.kind = Kind::Or;
+    node.children = std::move(choices);
+    return node;
+  }
+
+  QueryNode parse_and(std::size_t end, int depth) {
+    QueryNode node;
+    for (skip_spaces(end); at_ < end; skip_spaces(end)) {
+      if (at_or(end) && !node.children.empty()) break;
+      parse_one(node, end, depth);
+    }
+    return node;
+  }
+
+  void add_text(QueryNode& into, QueryText text) {
+    if (text.words.empty() && text.exact.empty()) return;
+    QueryNode node;
+    node.kind = Kind::Text;
+    node.text = std::move(text);
+    add(into, std::move(node));
+  }
+
+  void add(QueryNode& into, QueryNode node) {
+    ++terms_;
+    into.children.push_back(std::move(node));
+  }
+
+  void parse_one(QueryNode& into, std::size_t end, int depth) {
+    const char c = q_[at_];
+    if (c == '-' && at_ + 1 < end && !is_query_space(q_[at_ + 1]) && q_[at_ + 1] != '-') {
+      ++at_;
+      QueryNode inner;
+      parse_one(inner, end, depth);
+      if (inner.children.empty()) return;
+      QueryNode node;
+      node.kind = Kind::Not;
+      node.children = std::move(inner.children);
+      into.children.push_back(std::move(node));
+    } else if (c == '(' && close_[at_] != std::string_view::npos && close_[at_] < end) {
+      parse_group(into, depth);
+    } else if (c == '"' && quote_end(at_).value_or(end) < end) {
+      const auto close = *quote_end(at_);
+      add_text(into, text_of_phrase(unquote(at_ + 1, close)));
+      at_ = close + 1;
+    } else if (!(c == '[' && parse_property(into, end)) && !parse_operator(into, end)) {
+      parse_word(into, end);
+    }
+  }
+
+  void parse_group(QueryNode& into, int depth) {
+    const auto close = close_[at_];
+    ++at_;
+    if (depth >= kMaxQueryDepth) return;  // deeper groups are read as if their parentheses were not there
+    auto inner = parse_or(close, depth + 1);
+    at_ = close + 1;
+    if (inner.kind == Kind::And && inner.children.empty()) return;
+    into.children.push_back(inner.kind == Kind::And && inner.children.size() == 1 ? std::move(inner.children.front()) : std::move(inner));
+  }
+
+  /// A value after `tag:` and the like: quoted, or up to white space or the end of the group.
+  std::optional<std::string> parse_value(std::size_t end) {
+    if (at_ < end && q_[at_] == '"') {
+      const auto close = quote_end(at_).value_or(end);
+      if (close < end) {
+        auto value = unquote(at_ + 1, close);
+        at_ = close + 1;
+        return value;
+      }
+    }
+    const auto begin = at_;
+    while (at_ < end && !is_query_space(q_[at_])) ++at_;
+    return at_ == begin ? std::nullopt : std::optional(std::string(q_.substr(begin, at_ - begin)));
+  }
+
+  bool parse_operator(QueryNode& into, std::size_t end) {
+    static constexpr std::pair<std::string_view, Kind> kOperators[] = {
+        {"tag:", Kind::Tag}, {"path:", Kind::Path}, {"file:", Kind::File}};
+    for (const auto& [name, kind] : kOperators) {
+      if (to_lower(q_.substr(at_, name.size())) != name) continue;
+      const auto before = at_;
+      at_ += name.size();
+      const auto value = at_ <= end ? parse_value(end) : std::nullopt;
+      const auto folded = value ? fold_for_search(trim(*value)) : std::string();
+      if (folded.empty() || folded == "#") {
+        at_ = before;
+        return false;
+      }
+      QueryNode node;
+      node.kind = kind;
+      node.value = kind == Kind::Tag ? std::string(trim(*value)) : folded;
+      add(into, std::move(node));
+      return true;
+    }
+    return false;
+  }
+
+  bool parse_property(QueryNode& into, std::size_t end) {
+    auto i = at_ + 1;
+    std::optional<std::size_t> colon;
+    while (i < end && q_[i] != ']') {
+      if (q_[i] == '"') {
+        const auto close = quote_end(i).value_or(end);
+        if (close >= end) return false;
+        i = close;
+      } else if (q_[i] == ':' && !colon) {
+        colon = i;
+      }
+      ++i;
+    }
+    if (i >= end) return false;
+    const auto part = [&](std::size_t from, std::size_t to) {
+      auto text = trim(q_.substr(from, to - from));
+      if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
+        const auto begin = static_cast<std::size_t>(text.data() - q_.data());
+        return unquote(begin + 1, begin + text.size() - 1);
+      }
+      return std::string(text);
+    };
+    QueryNode node;
+    node.kind = Kind::Property;
+    node.name = fold_case(part(at_ + 1, colon.value_or(i)));
+    node.has_value = colon.has_value();
+    if (colon) node.value = fold_for_search(part(*colon + 1, i));
+    if (node.name.empty() || node.name.find('[') != std::string::npos || (colon && node.value.empty())) return false;
+    at_ = i + 1;
+    add(into, std::move(node));
+    return true;
+  }
+
+  void parse_word(QueryNode& into, std::size_t end) {
+    const auto begin = at_;
+    while (at_ < end && !is_query_space(q_[at_])) ++at_;
+    auto word = q_.substr(begin, at_ - begin);
+    const bool is_prefix = word.size() > 1 && word.ends_with('*');
+    if (is_prefix) word.remove_suffix(1);
+    // Only a star directly after a letter or digit is one: `c*(` and `a+*` are literal.
+    const bool ends_in_word = !words_of(word).empty() && strip_sentence_marks(word).end() == word.end();
+    add_text(into, text_of_word(word, is_prefix && ends_in_word));
+  }
+
+  std::string_view q_;
+  std::size_t at_ = 0, terms_ = 0;
+  std::vector<std::size_t> close_;  ///< for each `(` that opens a group: its `)`
+};
+
+bool is_literal(const QueryNode& node) { return node.kind == QueryNode::Kind::Text && node.text.words.empty(); }
+
+bool has_words(const QueryNode& node) {
+  if (node.kind == QueryNode::Kind::Text) return !node.text.words.empty();
+  if (node.kind == QueryNode::Kind::Not) return false;
+  return std::any_of(node.children.begin(), node.children.end(), has_words);
+}
+
+/// `cats & dogs` asks for both animals: lone punctuation counts only when nothing else is asked for.
+void drop_literals(QueryNode& node) {
+  for (auto& child : node.children) drop_literals(child);
+  std::erase_if(node.children, [](const QueryNode& child) {
+    const bool is_empty = child.children.empty() && (child.kind == QueryNode::Kind::And || child.kind == QueryNode::Kind::Or ||
+                                                     child.kind == QueryNode::Kind::Not);
+    return is_empty || is_literal(child);
+  });
+}
+
+}  // namespace
+
+Result<QueryNode> parse_query(std::string_view q) {
+  if (trim(q).empty()) return invalid("The query is empty; give at least one word.", {{"field", "q"}});
+  if (q.size() > kMaxQueryBytes)
+    return invalid(cat("The query is longer than ", kMaxQueryBytes, " bytes; shorten it."), {{"field", "q"}});
+  const std::string clean = is_valid_utf8(q) ? std::string(q) : replace_invalid_utf8(q);
+  QueryParser parser(clean);
+  auto node = parser.parse();
+  if (parser.terms() > kMaxQueryTerms)
+    return invalid(cat("The query has more than ", kMaxQueryTerms, " terms; shorten it."), {{"field", "q"}});
+  if (has_words(node)) drop_literals(node);
+  if (node.children.empty()) {  // `()` and the like: literal text
+    QueryNode literal;
+    literal.kind = QueryNode::Kind::Text;
+    literal.text.exact.push_back(fold_for_search(trim(clean)));
+    node.children.push_back(std::move(literal));
+  }
+  return node;
+}
+
+bool has_text(const QueryNode& node) {
+  if (node.kind == QueryNode::Kind::Text) return true;
+  if (node.kind == QueryNode::Kind::Not) return false;
+  return std::any_of(node.children.begin(), node.children.end(), has_text);
+}
+
+void collect_texts(const QueryNode& node, std::vector<const QueryText*>& out) {
+  if (node.kind == QueryNode::Kind::Text) out.push_back(&node.text);
+  if (node.kind == QueryNode::Kind::Not) return;
+  for (const auto& child : node.children) collect_texts(child, out);
+}
+
+std::string fts_phrase(const QueryText& text) {
+  return cat('"', join(text.words, " "), text.is_prefix ? "\"*" : "\"");
+}
+
+}  // namespace indx
