@@ -128,9 +128,10 @@ class McpHttpImpl : public McpHttp {
   void add_routes(Router& router) override {
     using Handler = void (McpHttpImpl::*)(const HttpRequest&, const Principal&, const Responder&);
     const auto add = [&](const char* method, Handler handler) {
-      router.add(method, "/mcp", [this, handler](const HttpRequest& request, const auto&, const Responder& responder) {
-        admit(request, responder, handler);
-      });
+      for (const char* path : {"/mcp", "/mcp/"})  // never a redirect: some hosts drop the token or loop
+        router.add(method, path, [this, handler](const HttpRequest& request, const auto&, const Responder& responder) {
+          admit(request, responder, handler);
+        });
     };
     add("POST", &McpHttpImpl::post);
     add("GET", &McpHttpImpl::get);

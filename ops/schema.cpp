@@ -450,6 +450,16 @@ Json to_portable_value(const SchemaNode& node, Json value) {
   return result;
 }
 
+Json mask_secrets(const SchemaNode& node, Json value) {
+  if (node.is_secret) return "(shown once)";
+  if (node.type == Type::Array && value.is_array())
+    for (auto& item : value) item = mask_secrets(*node.items, std::move(item));
+  if (node.type == Type::Object && value.is_object())
+    for (const auto& property : node.properties)
+      if (const auto it = value.find(property.name); it != value.end()) *it = mask_secrets(property.schema, std::move(*it));
+  return value;
+}
+
 Result<Json> validate(const SchemaNode& node, const Json& value) {
   Json checked = value.is_null() && node.type == Type::Object ? Json::object() : value;
   Validator validator;

@@ -61,6 +61,7 @@ class NoteSink : public BlockSink {
     if (close + 1 < text.size() && text[close + 1] != ' ' && text[close + 1] != '\t') return;
     Task task;
     task.status = length == 1 && static_cast<unsigned char>(text[1]) < 0x80 ? text[1] : '?';
+    task.mark = replace_invalid_utf8(text.substr(1, length));
     task.text = replace_invalid_utf8(trim(text.substr(close + 1)));
     task.line = content.number;
     note_.tasks.push_back(std::move(task));

@@ -1,0 +1,63 @@
+#include "mcp/json_rpc.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace indx {
+namespace {
+
+int fault_code(std::string_view text) {
+  const auto parsed = parse_rpc(text);
+  const auto* fault = std::get_if<RpcFault>(&parsed);
+  return fault ? fault->code : 0;
+}
+
+RpcMessage message_of(std::string_view text) {
+  auto parsed = parse_rpc(text);
+  REQUIRE(std::holds_alternative<RpcMessage>(parsed));
+  return std::get<RpcMessage>(std::move(parsed));
+}
+
+}  // namespace
+
+TEST_CASE("a request id keeps its type and value", "[mcp]") {
+  for (const std::string id : {"0", "\"\"", "\"1\"", "-5", "9007199254740991", "\"ключ-🎉\""}) {
+    const auto message = message_of(R"({"jsonrpc":"2.0","method":"ping","id":)" + id + "}");
+    CHECK(message.kind == RpcMessage::Kind::Request);
+    CHECK(message.id.dump() == id);
+  }
+}
+
+TEST_CASE("what is no JSON-RPC request is refused with the right code", "[mcp]") {
+  CHECK(fault_code(R"({"jsonrpc":"2.0","id":1,"method":)") == kRpcParseError);
+  CHECK(fault_code("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xFF\"}") == kRpcParseError);
+  CHECK(fault_code(R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])") == kRpcInvalidRequest);
+  CHECK(fault_code("7") == kRpcInvalidRequest);
+  CHECK(fault_code(R"({"id":1,"method":"ping"})") == kRpcInvalidRequest);
+  CHECK(fault_code(R"({"jsonrpc":"1.0","id":1,"method":"ping"})") == kRpcInvalidRequest);
+  CHECK(fault_code(R"({"jsonrpc":"2.0","id":null,"method":"ping"})") == kRpcInvalidRequest);
+  CHECK(fault_code(R"({"jsonrpc":"2.0","id":{},"method":"ping"})") == kRpcInvalidRequest);
+  CHECK(fault_code(R"({"jsonrpc":"2.0","id":1})") == kRpcInvalidRequest);
+  CHECK(fault_code(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":[1]})") == kRpcInvalidParams);
+}
+
+TEST_CASE("params that are null or absent are an empty object", "[mcp]") {
+  CHECK(message_of(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":null})").params == Json::object());
+  CHECK(message_of(R"({"jsonrpc":"2.0","id":1,"method":"ping"})").params == Json::object());
+}
+
+TEST_CASE("a message nested 20,000 deep is refused before it is parsed", "[mcp]") {
+  const std::string deep = R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":)" + std::string(20000, '[') +
+                           std::string(20000, ']') + "}}";
+
+  CHECK(fault_code(deep) == kRpcInvalidRequest);
+  CHECK(fault_code(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"[[[\"[[[["}})") == 0);
+}
+
+TEST_CASE("a message on the wire has no raw newline and valid UTF-8", "[mcp]") {
+  const std::string line = dump_rpc(rpc_result(1, {{"text", "a\nb\xFF"}}));
+
+  CHECK(line.find('\n') == std::string::npos);
+  CHECK_FALSE(Json::parse(line, nullptr, false).is_discarded());
+}
+
+}  // namespace indx
