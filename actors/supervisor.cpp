@@ -22,19 +22,23 @@ struct SupervisorState {
     caf::actor_addr address;
   };
   std::vector<Child> children;
+  const Parts* parts = nullptr;
   inline static const char* name = "supervisor";
 };
 
-SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<SupervisorState> self, std::vector<ChildSpec> specs) {
+SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<SupervisorState> self, const Parts* parts,
+                                          std::vector<ChildSpec> specs) {
+  self->state.parts = parts;
   for (auto& spec : specs) {
     auto address = spec.spawn(self->system());
     self->monitor(address);
     self->state.children.push_back({std::move(spec), std::move(address)});
   }
   self->set_down_handler([self](caf::down_msg& down) {
+    // While the engine stops, runners without a claim end by themselves.
+    if (self->state.parts->is_draining || down.reason == caf::exit_reason::user_shutdown) return;
     for (auto& child : self->state.children) {
       if (child.address != down.source) continue;
-      if (down.reason == caf::exit_reason::user_shutdown) return;
       log_error("an actor ended by accident and starts again",
                 {{"actor", child.spec.name}, {"reason", caf::to_string(down.reason)}});
       child.address = child.spec.spawn(self->system());
@@ -59,8 +63,8 @@ SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<Supe
 
 }  // namespace
 
-SupervisorActor spawn_supervisor(caf::actor_system& system, std::vector<ChildSpec> children) {
-  return system.spawn(supervisor, std::move(children));
+SupervisorActor spawn_supervisor(caf::actor_system& system, const Parts* parts, std::vector<ChildSpec> children) {
+  return system.spawn(supervisor, parts, std::move(children));
 }
 
 std::vector<ChildSpec> engine_children(Core& core, Directory& directory, const State::Settings& settings, bool with_watcher) {

@@ -16,7 +16,7 @@ struct ChildSpec {
 
 /// Spawns the children in order and again when one ends by accident; a restarted actor reads its state from disk. Gets
 /// `user_shutdown` to stop and passes it on, last child first.
-SupervisorActor spawn_supervisor(caf::actor_system& system, std::vector<ChildSpec> children);
+SupervisorActor spawn_supervisor(caf::actor_system& system, const Parts* parts, std::vector<ChildSpec> children);
 
 /// Every actor of the engine, in the order of their start.
 std::vector<ChildSpec> engine_children(Core& core, Directory& directory, const State::Settings& settings, bool with_watcher);
