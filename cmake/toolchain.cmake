@@ -15,6 +15,9 @@ add_compile_options(-Wno-missing-field-initializers)
 # GCC 12 reports false positives from inlined std::string code in optimised builds (PR 105329, 105651).
 add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
 
+# Clones in different folders share the compiler cache.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
+
 if(INDX_SANITIZE STREQUAL "address")
   # CAF's headers form null references, which UBSan's null check reports.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=null -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
