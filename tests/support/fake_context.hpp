@@ -1,0 +1,227 @@
+#pragma once
+#include <algorithm>
+#include <map>
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+#include "ops/context.hpp"
+#include "tests/support/fake_clock.hpp"
+
+namespace indx {
+
+/// A vault in memory and a Context over it, for handlers. Shared by the Contexts of one test's lanes.
+struct FakeWorld {
+  std::map<std::string, std::string> files;
+  Config config;
+  FakeClock clock;
+  Principal principal{"local", Surface::Api, {Scope::VaultAdmin}, {}, "req1"};
+  CancelToken cancel;
+
+  bool is_configured = true, can_generate = false;
+  std::function<Result<GenerateReply>(const GenerateRequest&, const std::string& item)> generate;
+  std::vector<GenerateRequest> requests;
+
+  std::vector<Job> jobs;
+  std::vector<Json> tokens;
+  std::map<std::string, Json> steps;          ///< stored ones; keep them to play a resumed job
+  std::vector<std::string> steps_run, writes; ///< keys and paths, in order
+  std::vector<Json> events;
+  std::vector<JobProgress> progress;
+  std::function<void(const std::string& path)> before_write;
+
+  bool is_visible(const std::string& path) const { return principal.path_scope().allows(path); }
+  std::string etag(const std::string& path) const { return etag_of(files.at(path)); }
+};
+
+class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
+ public:
+  explicit FakeContext(FakeWorld& world, bool is_job = false) : world_(world), is_job_(is_job) {}
+
+  const Principal& principal() const override { return world_.principal; }
+  const Config& config() const override { return world_.config; }
+  const Clock& clock() const override { return world_.clock; }
+  const CancelToken& cancel() const override { return world_.cancel; }
+  bool is_job() const override { return is_job_; }
+  Notes& notes() override { return *this; }
+  Index& index() override { return *this; }
+  Jobs& jobs() override { return *this; }
+  Models& models() override { return *this; }
+  Tokens& tokens() override { return *this; }
+
+  Result<Json> step(std::string_view key, const Json& inputs, const std::function<Result<Json>()>& fn) override {
+    const std::string id = std::string(key) + "#" + canonical_hash(inputs);
+    if (is_job_ && world_.steps.contains(id)) return world_.steps[id];
+    world_.steps_run.emplace_back(key);
+    auto result = fn();
+    if (is_job_ && result) world_.steps[id] = *result;
+    return result;
+  }
+  Result<std::vector<Result<Json>>> map(std::string_view phase, const std::vector<MapItem>& items, const MapFn& fn) override {
+    std::vector<Result<Json>> results;
+    for (const auto& item : items) {
+      if (world_.cancel.is_cancelled()) return make_error(Reason::Cancelled, "cancelled");
+      results.push_back(step(std::string(phase) + "/" + item.id + "/item", item.inputs, [&] { return fn(*this, item); }));
+    }
+    return results;
+  }
+  Result<WriteOutcome> write_step(std::string_view key, const NoteChange& change) override {
+    if (is_job_ && world_.steps.contains(std::string(key))) return write_outcome_from_json(world_.steps[std::string(key)]);
+    auto outcome = write(change);
+    if (is_job_ && outcome) world_.steps[std::string(key)] = to_json(*outcome);
+    return outcome;
+  }
+  void progress(const JobProgress& progress) override { world_.progress.push_back(progress); }
+  void emit(const std::string& kind, const Json& data) override { world_.events.push_back(Json{{"kind", kind}, {"data", data}}); }
+
+  // Notes
+  Result<NoteFile> read(const NotePath& path) override {
+    if (!world_.is_visible(path.str())) return make_error(Reason::Forbidden, "outside");
+    const auto it = world_.files.find(path.str());
+    if (it == world_.files.end()) return not_found("No note " + path.str());
+    return NoteFile{path, it->second, etag_of(it->second), world_.clock.now(), it->second.size()};
+  }
+  bool exists(const NotePath& path) override { return world_.files.contains(path.str()); }
+  Result<WriteOutcome> write(const NoteChange& change) override {
+    const std::string& path = change.path.str();
+    if (!world_.is_visible(path)) return make_error(Reason::Forbidden, "outside");
+    if (world_.before_write) world_.before_write(path);
+    const auto it = world_.files.find(path);
+    const auto before = it == world_.files.end() ? std::nullopt : std::optional(it->second);
+    const auto after = INDX_TRY(apply_change(change, before));
+    WriteOutcome outcome{change.path, before ? etag_of(*before) : "", after ? etag_of(*after) : "", "", 0, 0, !before, before != after, "", "", {}};
+    if (change.dry_run) outcome.diff = unified_diff(path, before.value_or(""), after.value_or(""));
+    if (change.dry_run || !outcome.changed) return outcome;
+    world_.writes.push_back(path);
+    if (after) world_.files[path] = *after;
+    else world_.files.erase(path);
+    return outcome;
+  }
+  Result<std::vector<Json>> check_etags(const std::vector<std::pair<NotePath, std::string>>& expected) override {
+    std::vector<Json> failed;
+    for (const auto& [path, etag] : expected)
+      if (const auto actual = world_.etag(path.str()); actual != etag)
+        failed.push_back(Json{{"path", path.str()}, {"expected", etag}, {"actual", actual}});
+    return failed;
+  }
+
+  // Index
+  Result<Page<NoteRow>> list(NoteFilter filter, int limit, const std::string& cursor) override {
+    Page<NoteRow> page;
+    for (const auto& [path, bytes] : world_.files) {
+      if (!world_.is_visible(path) || path <= cursor) continue;
+      if (!filter.path_glob.empty() && !glob_match(filter.path_glob, path)) continue;
+      if (page.rows.size() == static_cast<std::size_t>(limit)) {
+        page.next_cursor = page.rows.back().path;
+        break;
+      }
+      page.rows.push_back({path, path, etag_of(bytes), bytes.size(), world_.clock.now(), tags_of(bytes)});
+    }
+    return page;
+  }
+  Result<Page<SearchHit>> search(SearchRequest request) override {
+    Page<SearchHit> page;
+    for (const auto& [path, bytes] : world_.files)
+      if (world_.is_visible(path) && bytes.find(request.q) != std::string::npos && page.rows.size() < static_cast<std::size_t>(request.limit))
+        page.rows.push_back({path, path, 1.5, "**" + request.q + "**", {}, {"body"}, "all"});
+    return page;
+  }
+  Result<std::vector<TagCount>> tags() override {
+    std::map<std::string, int> counts;
+    for (const auto& [path, bytes] : world_.files)
+      for (const auto& tag : tags_of(bytes)) ++counts[tag];
+    std::vector<TagCount> rows;
+    for (const auto& [tag, count] : counts) rows.push_back({tag, count, count});
+    return rows;
+  }
+  Result<std::vector<ResolvedLink>> forward_links(const NotePath& path) override {
+    const NoteFile file = INDX_TRY(read(path));
+    std::vector<ResolvedLink> links;
+    for (const auto& link : parse_note(file.bytes).links) {
+      const bool found = world_.files.contains(link.target + ".md");
+      links.push_back({link, found ? std::optional(link.target + ".md") : std::nullopt, true, {}});
+    }
+    return links;
+  }
+  Result<std::vector<std::string>> paths_with_tag(const std::string& tag) override {
+    std::vector<std::string> paths;
+    for (const auto& [path, bytes] : world_.files) {
+      const auto tags = tags_of(bytes);
+      const bool has = std::any_of(tags.begin(), tags.end(), [&](const auto& t) { return fold_case(t) == fold_case(tag) || fold_case(t).starts_with(fold_case(tag) + "/"); });
+      if (has && world_.is_visible(path)) paths.push_back(path);
+    }
+    return paths;
+  }
+  Result<IndexCounts> counts() override {
+    IndexCounts counts;
+    counts.notes = counts.files = static_cast<int>(world_.files.size());
+    counts.generation = "e-1";
+    return counts;
+  }
+  Json indexing() override { return Json{{"state", "idle"}, {"done", 0}, {"total", 0}}; }
+  Result<std::shared_ptr<const Corpus>> corpus() override {
+    const auto corpus = std::make_shared<Corpus>();
+    for (const auto& [path, bytes] : world_.files) corpus->add(path, bytes, tags_of(bytes));
+    corpus->finish();
+    return std::shared_ptr<const Corpus>(corpus);
+  }
+  Result<Json> reindex(bool rebuild, const std::vector<std::string>& paths) override { return Json{{"rebuild", rebuild}, {"paths", paths.size()}}; }
+
+  // Jobs
+  Result<JobPage> list(const JobFilter& filter, int, const std::string&) override {
+    JobPage page;
+    for (const auto& job : world_.jobs)
+      if (filter.subject.empty() || job.owner.subject == filter.subject) page.jobs.push_back(job);
+    return page;
+  }
+  Result<Job> get(const JobId& id) override {
+    for (const auto& job : world_.jobs)
+      if (job.id == id) return job;
+    return not_found("no job");
+  }
+  Result<Job> cancel(const JobId& id) override {
+    for (auto& job : world_.jobs)
+      if (job.id == id) {
+        job.cancel_requested = true;
+        return job;
+      }
+    return not_found("no job");
+  }
+
+  // Models
+  bool is_configured() const override { return world_.is_configured; }
+  std::string provider() const override { return world_.can_generate ? "openai" : "builtin"; }
+  std::string model() const override { return world_.can_generate ? "m1" : "builtin"; }
+  bool can_generate() const override { return world_.can_generate; }
+  Result<GenerateReply> generate(const GenerateRequest& request, const std::string& item) override {
+    world_.requests.push_back(request);
+    return world_.generate(request, item);
+  }
+  Result<Json> usage_today() override { return Json{{"calls", 2}, {"input_tokens", 30}, {"output_tokens", 4}, {"cost_usd", 0.5}}; }
+
+  // Tokens
+  Result<NewToken> create(const std::string& name, const std::vector<std::string>&, const std::vector<std::string>&) override {
+    return NewToken{"tok_" + name, "indx_secret"};
+  }
+  Result<std::vector<Json>> list() override { return world_.tokens; }
+  Result<bool> revoke(const std::string& id) override { return id == "tok_live"; }
+
+ private:
+  static std::vector<std::string> tags_of(const std::string& bytes) {
+    std::vector<std::string> tags;
+    for (const auto& use : parse_note(bytes).tags)
+      if (std::find(tags.begin(), tags.end(), use.tag) == tags.end()) tags.push_back(use.tag);
+    return tags;
+  }
+  FakeWorld& world_;
+  bool is_job_;
+};
+
+/// Validates the input and runs the operation, as dispatch does.
+inline Result<Json> run_operation(FakeWorld& world, const Operation& operation, const Json& input, bool is_job = false) {
+  const Json checked = INDX_TRY(validate(operation.input, input));
+  FakeContext context(world, is_job);
+  return operation.handler(context, checked);
+}
+
+}  // namespace indx
