@@ -30,6 +30,8 @@ class Engine : public Backend {
   virtual std::string owner_token_path() const = 0;
   /// Writes `server.json`, so that other processes find this one. Empty url: only the local socket.
   virtual Status announce(const std::string& url, const std::string& socket_path) = 0;
+  /// Ends one actor as a crash would; for tests of recovery.
+  virtual void crash_actor(const std::string& name) = 0;
   /// Stops claims and new calls (`draining`), cancels with reason shutdown, waits the grace, closes (G18). Idempotent.
   virtual void stop() = 0;
 };

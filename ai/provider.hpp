@@ -1,4 +1,6 @@
 #pragma once
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,9 +54,9 @@ class Provider {
   virtual std::string name() const = 0;
   virtual std::string model() const = 0;
   virtual bool can_generate() const = 0;
-  /// Errors: `ai_provider_error` {provider, upstream_status, upstream_message, retry_after_ms?, cause: timeout | connect |
-  /// status | parse | schema | refused}, `ai_input_too_large`, `cancelled`. One call is one exchange: retries are
-  /// retry_transient's business.
+  /// Errors: `ai_provider_error` {provider, upstream_status, upstream_message, retry_after_ms?, usage? (the call was
+  /// billed), cause: timeout | connect | status | parse | schema | refused}, `ai_input_too_large`, `cancelled`. One call is one exchange: retries are
+  /// generate_with_retry's business.
   virtual Result<GenerateReply> generate(const GenerateRequest& request, const CancelToken& cancel) = 0;
 };
 
@@ -64,6 +66,19 @@ Result<std::unique_ptr<Provider>> make_provider(const AiConfig& config);
 /// Whether the error is worth another try now (429, 5xx, timeout, connection lost), and how long the server asks to wait.
 bool is_transient(const Error& error);
 std::optional<std::chrono::milliseconds> retry_after(const Error& error);
+
+/// What a retrying caller wants to be told, and where its time comes from; empty functions stand for the real thing.
+struct RetryHooks {
+  std::function<Status(int attempt)> on_attempt;  ///< before each try, from 1; an error ends the call with it
+  std::function<void(int attempt, const Result<GenerateReply>& result)> on_result;
+  std::function<void(std::chrono::milliseconds time, const CancelToken& cancel)> wait;  ///< returns early on cancel
+  std::function<std::chrono::nanoseconds()> now;  ///< monotonic
+};
+
+/// One call with transport retries (rule G8): at most 3 after the first try, none begun later than 60 s after the start,
+/// and none before Retry-After has passed.
+Result<GenerateReply> generate_with_retry(Provider& provider, const GenerateRequest& request, const CancelToken& cancel,
+                                          const RetryHooks& hooks);
 
 /// About four characters a token for Latin text, one for CJK: an upper-biased estimate.
 std::int64_t estimate_tokens(std::string_view text);

@@ -2,12 +2,14 @@
 
 #include <Poco/Base64Decoder.h>
 #include <Poco/Base64Encoder.h>
-#include <Poco/Crypto/DigestEngine.h>
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
 #include <xxhash.h>
 
 #include <cstdio>
 #include <sstream>
+
+#include "base/assert.hpp"
 
 namespace indx {
 
@@ -17,10 +19,16 @@ std::string etag_of(std::string_view bytes) {
   return text;
 }
 
+// OpenSSL directly: Poco's engine reads /dev/urandom again for each hash, which costs more than the hash.
 std::string sha256_hex(std::string_view bytes) {
-  Poco::Crypto::DigestEngine engine("SHA256");
-  engine.update(bytes.data(), bytes.size());
-  return Poco::DigestEngine::digestToHex(engine.digest());
+  static constexpr char kDigits[] = "0123456789abcdef";
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  const int ok = EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
+  INDX_ASSERT(ok == 1);
+  std::string hex;
+  for (unsigned int i = 0; i < size; ++i) (hex += kDigits[digest[i] >> 4U]) += kDigits[digest[i] & 15U];
+  return hex;
 }
 
 std::string canonical_hash(const Json& value) {

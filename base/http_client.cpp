@@ -59,7 +59,7 @@ Result<Target> parse_url(const std::string& url) {
   if (url.starts_with("unix:")) {
     const auto colon = url.find(':', 5);
     if (colon == url.npos || colon == 5 || url.compare(colon + 1, 1, "/") != 0) return invalid("A unix URL is unix:<path>:/<target>.");
-    target.socket_path = url.substr(5, colon - 5);
+    target.socket_path = percent_decode(url.substr(5, colon - 5));  // so that it may hold spaces and colons
     if (target.socket_path.size() > 107) return invalid("The path of the socket is longer than 107 bytes.");
     target.path_and_query = url.substr(colon + 1);
     target.authority = "localhost";

@@ -12,7 +12,7 @@ namespace indx {
 
 struct HttpClientRequest {
   std::string method = "GET";
-  std::string url;  ///< http://… or https://…, or unix:<path>:<target>
+  std::string url;  ///< http://… or https://…, or unix:<path, percent-encoded>:<target>
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::chrono::milliseconds connect_timeout{5000};

@@ -61,11 +61,14 @@ using Status = Result<void>;
 
 }  // namespace indx
 
-/// The value of a Result, or a return of its Error from the enclosing function. One per statement.
-#define INDX_TRY(expression)                                          \
-  ({                                                                  \
-    auto indx_try_result = (expression);                              \
-    if (!indx_try_result.has_value()) [[unlikely]]                    \
-      return std::move(indx_try_result.error());                      \
-    std::move(indx_try_result).value();                               \
+/// The value of a Result, or a return of its Error from the enclosing function.
+#define INDX_TRY(expression) INDX_TRY_NAMED(INDX_JOIN(indx_try_, __COUNTER__), expression)
+#define INDX_JOIN(a, b) INDX_JOIN_TWO(a, b)
+#define INDX_JOIN_TWO(a, b) a##b
+#define INDX_TRY_NAMED(name, expression)   \
+  ({                                       \
+    auto name = (expression);              \
+    if (!name.has_value()) [[unlikely]]    \
+      return std::move(name.error());      \
+    std::move(name).value();               \
   })

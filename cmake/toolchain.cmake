@@ -10,8 +10,13 @@ endif()
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Werror)
 # Statement expressions carry INDX_TRY; -Wpedantic would refuse them one by one.
 add_compile_options(-Wno-pedantic)
+# Designated initialisers name what differs from the defaults.
+add_compile_options(-Wno-missing-field-initializers)
 # GCC 12 reports false positives from inlined std::string code in optimised builds (PR 105329, 105651).
 add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
+
+# Clones in different folders share the compiler cache.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
 
 if(INDX_SANITIZE STREQUAL "address")
   # CAF's headers form null references, which UBSan's null check reports.

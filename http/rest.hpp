@@ -21,5 +21,7 @@ HttpResponse json_response(int status, const Json& body, const RequestId& id);
 
 /// Refuses requests whose Host or Origin is not this server's (DNS rebinding), when it listens on loopback only.
 Status check_origin(const HttpRequest& request);
+/// Both of them, for a REST route.
+Result<Principal> admit_request(const HttpRequest& request, Dispatcher& dispatcher);
 
 }  // namespace indx

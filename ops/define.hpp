@@ -84,6 +84,16 @@ struct Codec<Json> {
   static void decode(const Json& json, Json& value) { value = json; }
   static std::optional<Json> encode(const Json& value) { return value; }
 };
+/// A JSON object with properties of any kind, where plain Json would be any value.
+struct JsonObject {
+  Json value = Json::object();
+};
+template <>
+struct Codec<JsonObject> {
+  static SchemaNode schema() { return node_of(SchemaNode::Type::Map, node_of(SchemaNode::Type::Any)); }
+  static void decode(const Json& json, JsonObject& object) { object.value = json; }
+  static std::optional<Json> encode(const JsonObject& object) { return object.value; }
+};
 template <typename T>
 struct Codec<std::optional<T>> {
   static SchemaNode schema() { return Codec<T>::schema(); }
@@ -191,6 +201,9 @@ Field<Struct> field(const char* name, Member Struct::*member, const char* descri
   return result;
 }
 
+/// `idempotency_key`, which each operation that changes something takes; dispatch reads it, handlers do not see it.
+SchemaNode::Property idempotency_key_property();
+
 /// `Operation`, with typed input, output and handler. See there for what each part means.
 template <typename Input, typename Output>
 struct Definition {
@@ -206,6 +219,7 @@ struct Definition {
   Effect effect = Effect::Reads;
   bool is_idempotent = false;
   bool needs_provider = false;
+  bool is_ai = false;
   bool is_listed_in_mcp = true;
   int version = 1;
   Fields<Input> input = {};
@@ -232,9 +246,11 @@ Operation define(Definition<Input, Output> d) {
   op.effect = d.effect;
   op.is_idempotent = d.is_idempotent;
   op.needs_provider = d.needs_provider;
+  op.is_ai = d.is_ai;
   op.is_listed_in_mcp = d.is_listed_in_mcp;
   op.version = d.version;
   op.input = schema_of(d.input);
+  if (op.takes_idempotency_key()) op.input.properties.push_back(idempotency_key_property());
   op.output = schema_of(d.output);
   op.failures = d.failures;
   op.success_status = d.success_status;

@@ -93,7 +93,8 @@ class Backend {
   /// Runs `work` on a lane thread. `unavailable` when no permit is free (G17).
   virtual Status run_on_lane(std::function<void()> work) = 0;
 
-  /// Commits a job, with its idempotency row when there is a key. If the row exists already, gives that job instead.
+  /// Commits a job, with its idempotency row when there is a key. The row may be there already, claimed by `claim_key` and
+  /// without a job: then the job is put into it. If it names a job, gives that job instead.
   virtual Result<Job> enqueue(const JobRequest& request, const std::optional<IdempotencyKey>& key) = 0;
   virtual Result<Job> job(const JobId& id) = 0;
   virtual Result<Job> cancel_job(const JobId& id) = 0;
@@ -110,6 +111,7 @@ class Backend {
   };
   /// nullopt: the key is now ours.
   virtual Result<std::optional<Remembered>> claim_key(const std::string& subject, const IdempotencyKey& key) = 0;
+  /// Overwrites what a write of the call stored in its own commit: this is the whole answer, `{ok, data | error}`.
   virtual Status complete_key(const std::string& subject, const IdempotencyKey& key, int http_status, const Json& reply) = 0;
   virtual Status release_key(const std::string& subject, const IdempotencyKey& key) = 0;
 

@@ -15,7 +15,7 @@ const Operation* Registry::find(std::string_view name) const {
 std::vector<const Operation*> Registry::visible_to(const Principal& principal, bool has_provider) const {
   std::vector<const Operation*> visible;
   for (const auto& operation : operations_) {
-    if (operation.needs_provider && !has_provider) continue;
+    if ((operation.needs_provider || operation.is_ai) && !has_provider) continue;
     const bool allowed = std::all_of(operation.scopes.begin(), operation.scopes.end(),
                                      [&](Scope scope) { return principal.has(scope); });
     if (allowed) visible.push_back(&operation);

@@ -45,6 +45,7 @@ struct Operation {
   Effect effect = Effect::Reads;
   bool is_idempotent = false;   ///< the same call twice changes nothing more
   bool needs_provider = false;  ///< listed only while an AI provider is configured
+  bool is_ai = false;           ///< advertised only while a provider is configured, though it may answer without (ai_status)
   bool is_listed_in_mcp = true;
   int version = 1;              ///< of the step layout (G4)
   SchemaNode input, output;
@@ -55,6 +56,9 @@ struct Operation {
   std::function<Result<Json>(Context& ctx, const Json& input)> handler;
   /// Sized: how many units the call touches.
   std::function<Result<std::size_t>(Context& ctx, const Json& input)> size;
+
+  /// Whether an Idempotency-Key means something: the call changes something or may cost money (G16).
+  bool takes_idempotency_key() const { return effect != Effect::Reads || needs_provider; }
 };
 
 /// The explicit list of operations, in the order of the docs.

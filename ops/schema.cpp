@@ -434,6 +434,7 @@ Json to_portable_schema(const SchemaNode& node) {
 }
 
 Json to_portable_value(const SchemaNode& node, Json value) {
+  if (node.type == Type::Any) return value.is_string() ? value : Json(value.dump());
   if (node.type == Type::Array && value.is_array())
     for (auto& item : value) item = to_portable_value(*node.items, std::move(item));
   if (node.type == Type::Map && value.is_object() && node.items->type != Type::Any)
@@ -443,10 +444,20 @@ Json to_portable_value(const SchemaNode& node, Json value) {
   for (auto& [key, item] : value.items()) {
     const auto* property = node.find(key);
     if (property == nullptr) result[key] = std::move(item);
-    else if (property->schema.type == Type::Any) result[key + "_json"] = item.dump();
+    else if (property->schema.type == Type::Any) result[key + "_json"] = item.dump();  // JSON text, also of a string
     else if (!item.is_null()) result[key] = to_portable_value(property->schema, std::move(item));
   }
   return result;
+}
+
+Json mask_secrets(const SchemaNode& node, Json value) {
+  if (node.is_secret) return "(shown once)";
+  if (node.type == Type::Array && value.is_array())
+    for (auto& item : value) item = mask_secrets(*node.items, std::move(item));
+  if (node.type == Type::Object && value.is_object())
+    for (const auto& property : node.properties)
+      if (const auto it = value.find(property.name); it != value.end()) *it = mask_secrets(property.schema, std::move(*it));
+  return value;
 }
 
 Result<Json> validate(const SchemaNode& node, const Json& value) {

@@ -43,6 +43,9 @@ Json to_portable_schema(const SchemaNode& node);
 /// A value of the schema as MCP hosts must see it: null for "none" is left out, so that it fits the portable schema.
 Json to_portable_value(const SchemaNode& node, Json value);
 
+/// The value without its secrets, for what is stored or shown again.
+Json mask_secrets(const SchemaNode& node, Json value);
+
 /// Deepest nesting of a value that `validate` takes.
 inline constexpr int kMaxJsonDepth = 64;
 /// Most mistakes that one answer lists.

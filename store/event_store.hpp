@@ -19,11 +19,14 @@ class EventStore {
   /// Events with id > after, oldest first. Empty kinds: all; a kind ending in `.*` is a prefix. Empty job: all.
   Result<std::vector<Event>> after(std::int64_t after, const std::vector<std::string>& kinds, const std::string& job_id,
                                    int limit);
+  /// The oldest id that can still be read; newest_id() + 1 when there is none. A reader who has `id` missed events when
+  /// id + 1 < oldest_id().
   Result<std::int64_t> oldest_id();
+  /// The last id ever given; 0: none.
   Result<std::int64_t> newest_id();
   /// Random, made with the database: part of each wire id `<epoch>-<n>`.
   Result<std::string> epoch();
-  /// Deletes at most `limit` events older than `before`.
+  /// Deletes at most `limit` events older than `before`, oldest first and without leaving a hole.
   Result<std::int64_t> prune(Timestamp before, int limit);
 
  private:

@@ -24,6 +24,9 @@ class IdempotencyStore {
   Result<std::optional<IdempotencyRecord>> claim(const IdempotencyRecord& record, Timestamp now);
   Result<std::optional<IdempotencyRecord>> find(const std::string& subject, const std::string& operation,
                                                 const std::string& key, Timestamp now);
+  /// Names the job that will answer a running record.
+  Status attach_job(const std::string& subject, const std::string& operation, const std::string& key,
+                    const std::string& job_id);
   Status complete(const std::string& subject, const std::string& operation, const std::string& key, int http_status,
                   const Json& reply);
   /// Forgets a running record, so that the call can be tried again (429, 5xx, crash).

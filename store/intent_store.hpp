@@ -23,6 +23,7 @@ struct WriteIntent {
   std::string idempotency_key; ///< key of the idempotency row to complete, empty: none
   Json outcome = Json::object();  ///< the WriteOutcome that becomes the step result and the reply
   Timestamp at;
+  std::string operation;       ///< with subject and idempotency_key: names the idempotency row
 };
 
 class IntentStore {
@@ -31,6 +32,7 @@ class IntentStore {
   Status add(const WriteIntent& intent);
   /// False: already settled.
   Result<bool> remove(const WriteId& id);
+  /// In the order they were added.
   Result<std::vector<WriteIntent>> open_intents();
 
  private:

@@ -32,12 +32,13 @@ bool only_of(std::string_view text, std::string_view allowed) {
   return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
-/// Whether a YAML 1.1 reader gives a plain scalar of this text another type than text.
+/// Whether a YAML 1.1 reader gives a plain scalar of this text another type than text. `y` and `n` stay plain, as the
+/// readers in use take them for texts (case F-21).
 bool is_typed_in_yaml_11(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  for (const std::string_view word : {"", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<"})
+  for (const std::string_view word : {"", "~", "null", "true", "false", "yes", "no", "on", "off", "=", "<<"})
     if (lower == word) return true;
   std::string_view body = lower;
   if (body[0] == '+' || body[0] == '-') body.remove_prefix(1);
@@ -375,7 +376,105 @@ bool holds_comment(std::string_view bytes, const Frontmatter& block) {
   return false;
 }
 
+// --- tags (rule 4.9) -----------------------------------------------------------------------------------------------
+
+struct TagEdit {
+  std::size_t begin = 0, end = 0;
+  std::string text;
+};
+
+/// The range that goes when an item of a list is dropped: its line, or the item with one comma.
+TagEdit dropped_item(std::string_view bytes, const YamlNode& list, std::size_t begin, std::size_t end) {
+  if (!list.flow) {
+    const std::size_t line = line_begin_of(bytes, begin);
+    return {line, next_line_of(bytes, line_end_of(bytes, end)), ""};
+  }
+  std::size_t after = bytes.find_first_not_of(" \t\r\n", end);
+  if (after < bytes.size() && bytes[after] == ',') {
+    after = std::min(bytes.find_first_not_of(" \t", after + 1), bytes.size());
+    return {begin, after, ""};
+  }
+  std::size_t before = begin;
+  while (before > 0 && (bytes[before - 1] == ' ' || bytes[before - 1] == '\t')) --before;
+  if (before > 0 && bytes[before - 1] == ',') return {before - 1, end, ""};
+  return {begin, end, ""};
+}
+
+/// `value` with every tag renamed, and the edits of the source that do the same.
+Json renamed_tags(std::string_view bytes, const Frontmatter& block, const YamlTree& tree, const YamlNode& value, const Json& json,
+                  const TagRename& rename, std::vector<TagEdit>& edits) {
+  const auto new_text = [&](const Json& item) -> std::optional<std::string> {
+    if (!item.is_string()) return std::nullopt;
+    const auto& text = item.get_ref<const std::string&>();
+    const std::string mark = !text.empty() && text[0] == '#' ? "#" : "";
+    const std::optional<std::string> tag = rename(std::string_view(text).substr(mark.size()));
+    return tag ? std::optional(mark + *tag) : std::nullopt;
+  };
+  const auto edit_scalar = [&](const YamlNode& node, const std::string& text, bool in_flow) {
+    const char quote = node.plain || node.block_scalar ? '\0' : bytes[block.content_begin + node.begin];
+    const std::string spelled = quote == '\0' ? spell_text(text, in_flow) : std::string(1, quote) + text + quote;
+    edits.push_back({block.content_begin + node.begin, block.content_begin + node.end, spelled});
+  };
+  if (json.is_string()) {
+    const auto text = new_text(json);
+    if (!text) return json;
+    edit_scalar(value, *text, false);
+    return *text;
+  }
+  if (!json.is_array() || value.kind != YamlNode::Kind::Sequence) return json;
+  const auto key_of = [](const Json& item) {
+    const auto& text = item.get_ref<const std::string&>();
+    return fold_case(std::string_view(text).substr(!text.empty() && text[0] == '#' ? 1 : 0));
+  };
+  std::vector<std::string> present;
+  for (const Json& item : json)
+    if (item.is_string() && !new_text(item)) present.push_back(key_of(item));
+  Json result = Json::array();
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const YamlNode& node = tree.nodes[static_cast<std::size_t>(value.children[i])];
+    const auto text = new_text(json[i]);
+    if (!text) {
+      result.push_back(json[i]);
+      continue;
+    }
+    const std::string key = key_of(Json(*text));
+    if (std::find(present.begin(), present.end(), key) != present.end()) {
+      edits.push_back(dropped_item(bytes, value, block.content_begin + node.begin, block.content_begin + node.end));
+    } else {
+      present.push_back(key);
+      edit_scalar(node, *text, value.flow);
+      result.push_back(*text);
+    }
+  }
+  return result;
+}
+
 }  // namespace
+
+Result<std::string> rename_property_tags(std::string_view bytes, const TagRename& rename) {
+  const Frontmatter block = parse_frontmatter(bytes);
+  if (!block.exists || block.error || block.values.empty()) return std::string(bytes);
+  const YamlTree tree = read_yaml(bytes.substr(block.content_begin, block.content_end - block.content_begin));
+  const YamlNode& root = tree.nodes[static_cast<std::size_t>(tree.root)];
+  std::vector<TagEdit> edits;
+  Json expected = block.values;
+  for (std::size_t i = 0; i + 1 < root.children.size(); i += 2) {
+    const std::string& key = tree.nodes[static_cast<std::size_t>(root.children[i])].text;
+    if (fold_case(key) != "tags" || !expected.contains(key)) continue;
+    const YamlNode& value = tree.nodes[static_cast<std::size_t>(root.children[i + 1])];
+    const std::size_t edits_before = edits.size();
+    expected[key] = renamed_tags(bytes, block, tree, value, block.values.at(key), rename, edits);
+    if (value.decorated && edits.size() > edits_before) return unsafe_edit(key, "its value uses anchors, aliases or tags");
+  }
+  if (edits.empty()) return std::string(bytes);
+  std::string after(bytes);
+  for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) {
+    if (edit->end > after.size() || (edit != edits.rbegin() && edit->end > (edit - 1)->begin)) return unsafe_edit("tags", "its items overlap");
+    after.replace(edit->begin, edit->end - edit->begin, edit->text);
+  }
+  if (!reads_as(after, expected, bytes.substr(block.body_begin))) return unsafe_edit("tags", "the edit would change other properties");
+  return after;
+}
 
 std::string render_frontmatter(const Json& values, std::string_view line_end) {
   if (!values.is_object() || values.empty()) return {};

@@ -48,7 +48,8 @@ struct Block {
 };
 
 struct Task {
-  char status = ' ';
+  char status = ' ';   ///< `?` when the mark is no ASCII character
+  std::string mark;    ///< the character between the brackets, as written
   std::string text;
   int line = 0;
 };

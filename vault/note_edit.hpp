@@ -13,10 +13,10 @@ enum class PatchKind : std::uint8_t { SetFrontmatter, DeleteFrontmatter, AppendB
 /// One step of a patch. Which fields count depends on the kind.
 struct PatchOp {
   PatchKind kind = PatchKind::AppendBody;
-  std::string key;       ///< property name
-  Json value;            ///< any JSON
-  std::string markdown;
-  std::string from, to;  ///< tag names without `#`
+  std::string key = {};       ///< property name
+  Json value = {};            ///< any JSON
+  std::string markdown = {};
+  std::string from = {}, to = {};  ///< tag names without `#`
 };
 
 /// What `note_write` does with the property block.
@@ -28,12 +28,12 @@ struct NoteChange {
 
   Kind kind = Kind::Patch;
   NotePath path;
-  std::vector<PatchOp> ops;                             ///< Patch
-  std::string body;                                     ///< Write
+  std::vector<PatchOp> ops = {};                         ///< Patch
+  std::string body = {};                                ///< Write
   FrontmatterMode frontmatter_mode = FrontmatterMode::Keep;
   Json frontmatter = Json::object();                    ///< Write with Replace
-  std::string if_match;                                 ///< etag the file must have; empty: any
-  std::string expected_sha256;                          ///< the same with SHA-256
+  std::string if_match = {};                            ///< etag the file must have; empty: any
+  std::string expected_sha256 = {};                     ///< the same with SHA-256
   bool if_not_exists = false;                           ///< Write: create only
   bool permanent = false;                               ///< Delete: unlink instead of `.trash/`
   bool dry_run = false;
@@ -42,15 +42,15 @@ struct NoteChange {
 /// What a change did, or would do.
 struct WriteOutcome {
   NotePath path;
-  std::string old_etag;        ///< empty: the file did not exist
-  std::string etag;            ///< empty: deleted
-  std::string sha256;
+  std::string old_etag = {};        ///< empty: the file did not exist
+  std::string etag = {};            ///< empty: deleted
+  std::string sha256 = {};
   std::size_t old_size = 0, size = 0;
   bool created = false;
   bool changed = false;        ///< false: the bytes were equal, nothing was written
-  std::string diff;            ///< unified diff, only for dry_run
-  std::string trash_path;      ///< where a deleted note lies now
-  std::vector<std::string> warnings;  ///< `index_pending`
+  std::string diff = {};            ///< unified diff, only for dry_run
+  std::string trash_path = {};      ///< where a deleted note lies now
+  std::vector<std::string> warnings = {};  ///< `index_pending`
 };
 Json to_json(const WriteOutcome& outcome);
 Result<WriteOutcome> write_outcome_from_json(const Json& json);

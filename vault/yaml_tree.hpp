@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,11 @@ Json plain_yaml_scalar(std::string_view text);
 /// `created` and `updated` too (row A41).
 Json as_read_back(std::string_view top_level_key, const Json& value);
 bool is_text_only_key(std::string_view key);
+
+/// Gives the new name of a tag without `#`, or nullopt where it stays.
+using TagRename = std::function<std::optional<std::string>(std::string_view tag)>;
+/// Applies a renaming to the `tags` property; only the bytes of the items change (rule 4.9).
+Result<std::string> rename_property_tags(std::string_view bytes, const TagRename& rename);
 
 inline constexpr std::size_t kMaxFrontmatterBytes = 1U << 20U;
 inline constexpr int kMaxYamlDepth = 48;

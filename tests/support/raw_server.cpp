@@ -16,18 +16,6 @@
 namespace indx {
 namespace {
 
-int listen_on_loopback(int* port) {
-  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  INDX_ASSERT(::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 && ::listen(listener, 64) == 0);
-  INDX_ASSERT(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-  *port = ntohs(address.sin_port);
-  return listener;
-}
-
 int listen_on_file(const std::string& path) {
   const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
@@ -39,6 +27,21 @@ int listen_on_file(const std::string& path) {
 }
 
 }  // namespace
+
+int listen_on_loopback(int* port) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(*port));
+  const int yes = 1;
+  ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  INDX_ASSERT(::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 && ::listen(listener, 512) == 0);
+  INDX_ASSERT(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  *port = ntohs(address.sin_port);
+  return listener;
+}
 
 std::string RawConnection::read_request() {
   std::string all;

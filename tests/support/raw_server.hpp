@@ -5,6 +5,9 @@
 
 namespace indx {
 
+/// Listens on 127.0.0.1:*port, which 0 lets the system pick.
+int listen_on_loopback(int* port);
+
 /// One connection of a server that says exactly what a test wants; blocking calls, no HTTP knowledge.
 class RawConnection {
  public:

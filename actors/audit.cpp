@@ -1,0 +1,69 @@
+#include "actors/audit.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include "actors/audit_log.hpp"
+#include "base/log.hpp"
+#include "store/event_store.hpp"
+#include "store/state_schema.hpp"
+
+namespace indx {
+namespace {
+
+struct AuditState {
+  Status open(Parts* parts);
+  Status catch_up();
+
+  std::optional<Database> reader;
+  std::optional<AuditLog> log;
+  std::int64_t last_id = 0;
+  inline static const char* name = "audit";
+};
+
+Status AuditState::open(Parts* parts) {
+  reader.emplace(INDX_TRY(open_state_db_reader(parts->config.index_dir)));
+  log.emplace(parts->config.index_dir, parts->event_epoch);
+  last_id = INDX_TRY(log->last_id());
+  return {};
+}
+
+Status AuditState::catch_up() {
+  constexpr int kPage = 500;
+  EventStore store(*reader);
+  for (;;) {
+    const auto page = INDX_TRY(store.after(last_id, {}, "", kPage));
+    for (const Event& event : page) {
+      INDX_TRY(log->append(event));
+      last_id = event.id;
+    }
+    INDX_TRY(log->flush());
+    if (page.size() < kPage) return {};
+  }
+}
+
+AuditActor::behavior_type audit(AuditActor::stateful_pointer<AuditState> self, Parts* parts) {
+  if (const Status opened = self->state.open(parts); !opened.has_value()) {
+    log_error("audit log cannot be opened", {{"error", opened.error().message}});
+    self->quit(caf::exit_reason::unhandled_exception);
+  }
+  return {
+      [self](atom::tick_atom) {
+        if (const Status done = self->state.catch_up(); !done.has_value())
+          log_warn("audit log is behind", {{"error", done.error().message}});
+      },
+      [self](atom::drain_atom) -> Reply {
+        if (const Status done = self->state.catch_up(); !done.has_value()) return {done.error()};
+        return {};
+      },
+  };
+}
+
+}  // namespace
+
+AuditActor spawn_audit(caf::actor_system& system, Parts* parts) {
+  return system.spawn<caf::detached>(audit, parts);
+}
+
+}  // namespace indx

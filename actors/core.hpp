@@ -1,0 +1,94 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "actors/messages.hpp"
+#include "actors/parts.hpp"
+#include "actors/state.hpp"
+
+namespace caf {
+class actor_system;
+}
+
+namespace indx {
+
+class Directory;
+
+/// Asks the actors on behalf of plain threads. Every call blocks its caller up to a deadline; a full queue or an actor that
+/// is gone gives `unavailable`. Thread-safe.
+class Core {
+ public:
+  Core(Parts& the_parts, Directory& directory, caf::actor_system& system)
+      : parts(the_parts), directory_(directory), system_(system) {}
+
+  /// Opens the read connection of state.db.
+  Status open();
+
+  /// Commits one change of state.db.
+  Result<Json> change(std::function<Result<Json>(State&)> apply);
+  /// The same with a typed result.
+  template <typename T>
+  Result<T> change_for(std::function<Result<T>(State&)> apply) {
+    auto out = std::make_shared<std::optional<T>>();  // shared: the change may run after the caller gave up
+    INDX_TRY(change([apply = std::move(apply), out](State& state) -> Result<Json> {
+      *out = INDX_TRY(apply(state));
+      return Json();
+    }));
+    return std::move(**out);
+  }
+  /// Runs `apply` in a second, if it still makes sense then.
+  void change_later(std::chrono::milliseconds delay, std::function<Result<Json>(State&)> apply);
+
+  Result<WriteOutcome> write(WriteRequest request);
+  Result<Json> check_etags(EtagCheck check);
+  Result<Json> scan(ScanRequest request);
+  Result<GenerateReply> model_call(ModelCall call);
+
+  Result<std::int64_t> join(SubscribeRequest request);
+  void leave(std::int64_t subscription);
+
+  /// Reads state.db on its own connection, one caller at a time.
+  template <typename Read>
+  auto read_state(Read&& read) {
+    const std::scoped_lock lock(reader_mutex_);
+    return read(*reader_);
+  }
+
+  Result<Job> job(const JobId& id);
+  Result<std::optional<Json>> find_step(const JobId& job, const std::string& key, const std::string& inputs_hash);
+  Result<Job> cancel_job(const JobId& id);
+  void add_waiter(const JobId& id);
+  void remove_waiter(const JobId& id);
+
+  Result<Principal> authenticate(const std::string& token);
+  void forget_tokens();
+
+  /// Statistics over the notes inside `scope`, kept for one vault generation.
+  Result<std::shared_ptr<const Corpus>> corpus(const PathScope& scope);
+  /// Command mode: compares the index with the files once, before the first question to it.
+  Status ensure_scanned();
+
+  Parts& parts;
+  bool scans_on_demand = false;
+
+ private:
+  Directory& directory_;
+  caf::actor_system& system_;
+
+  std::mutex reader_mutex_;
+  std::optional<Database> reader_;
+  std::mutex waiters_mutex_;
+  std::map<JobId, int> waiters_;
+  std::mutex tokens_mutex_;
+  std::map<std::string, std::pair<Principal, std::chrono::nanoseconds>> tokens_;  ///< by hash of the secret, with expiry
+  std::mutex corpus_mutex_;
+  std::string corpus_key_;
+  std::shared_ptr<const Corpus> corpus_;  // shared: lanes use it while a newer one is built
+  std::once_flag scanned_;
+  Status scan_status_;
+};
+
+}  // namespace indx

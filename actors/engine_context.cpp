@@ -1,0 +1,415 @@
+#include "actors/engine_context.hpp"
+
+#include <condition_variable>
+
+#include "base/hash.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+
+namespace indx {
+namespace {
+
+constexpr std::chrono::milliseconds kTellProgressEvery{250};
+
+/// The provider of this process, reached through an ai_op actor.
+class ActorProvider : public Provider {
+ public:
+  explicit ActorProvider(Core& core) : core_(core) {}
+  std::string name() const override { return core_.parts.provider->name(); }
+  std::string model() const override { return core_.parts.provider->model(); }
+  bool can_generate() const override { return core_.parts.provider->can_generate(); }
+  Result<GenerateReply> generate(const GenerateRequest& request, const CancelToken& cancel) override {
+    return core_.model_call({request, cancel});
+  }
+
+ private:
+  Core& core_;
+};
+
+Error cancelled() { return make_error(Reason::Cancelled, "The call was cancelled."); }
+
+/// Rate and remaining time, from the whole run so far.
+void estimate(JobProgress& progress, std::chrono::nanoseconds elapsed) {
+  const double seconds = std::chrono::duration<double>(elapsed).count();
+  if (seconds <= 0 || progress.done <= 0) return;
+  progress.rate_per_second = static_cast<double>(progress.done) / seconds;
+  if (progress.total && *progress.total >= progress.done)
+    progress.eta_seconds =
+        static_cast<std::int64_t>(static_cast<double>(*progress.total - progress.done) / progress.rate_per_second + 0.5);
+}
+
+Json token_json(const TokenRecord& token) {
+  const auto time = [](const std::optional<Timestamp>& at) { return at ? Json(format_time(*at)) : Json(); };
+  return {{"id", token.id},
+          {"name", token.name},
+          {"scopes", token.scopes},
+          {"path_globs", token.path_globs},
+          {"created_at", format_time(token.created_at)},
+          {"last_used_at", time(token.last_used_at)},
+          {"revoked_at", time(token.revoked_at)}};
+}
+
+}  // namespace
+
+EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
+    : run_(std::move(run)), core_(run_->core), prefix_(std::move(prefix)) {}
+
+// A call whose step failed was paid for all the same.
+EngineContext::~EngineContext() {
+  for (const auto& record : unsettled_)
+    if (const Status kept = commit_usage(record, false); !kept.has_value())
+      log_error("usage of a model call is not recorded", {{"error", kept.error().message}});
+}
+
+// ---- steps
+
+Result<std::string> EngineContext::take_key(std::string_view key) {
+  auto full = cat(prefix_, key);
+  const std::scoped_lock lock(run_->mutex);
+  if (!run_->used_keys.insert(full).second)
+    return make_error(Reason::StepKeyReused, cat("Step key ", full, " was used twice in one run; this is a defect of ", run_->operation, "."));
+  return full;
+}
+
+Result<std::optional<Json>> EngineContext::stored_step(const std::string& key, const std::string& inputs_hash) {
+  if (run_->lease->generation <= 1) return std::optional<Json>();  // the first try of a job has no stored steps
+  return core_.find_step(run_->lease->job, key, inputs_hash);
+}
+
+Result<Json> EngineContext::step(std::string_view key, const Json& inputs, const std::function<Result<Json>()>& fn) {
+  if (!is_job()) return fn();
+  const auto full = INDX_TRY(take_key(key));
+  const auto inputs_hash = canonical_hash(inputs);
+  if (auto stored = INDX_TRY(stored_step(full, inputs_hash))) return std::move(*stored);
+  const bool outer = std::exchange(is_in_step_, true);
+  auto result = fn();
+  is_in_step_ = outer;
+  const Json output = INDX_TRY(std::move(result));
+  INDX_TRY(core_.change([lease = *run_->lease, step = StepRecord{full, inputs_hash, output},
+                         usage = std::exchange(unsettled_, {})](State& state) -> Result<Json> {
+    for (const auto& record : usage) INDX_TRY(state.usage.finish(record));
+    INDX_TRY(state.queue.put_step(lease, step));
+    return Json();
+  }));
+  return output;
+}
+
+Result<WriteOutcome> EngineContext::write_step(std::string_view key, const NoteChange& change) {
+  INDX_TRY(check_visible(change.path));
+  if (!is_job()) return core_.write(write_request(change));
+  auto request = write_request(change);
+  request.step_key = INDX_TRY(take_key(key));
+  request.step_inputs_hash = canonical_hash({{"path", change.path.str()}, {"if_match", change.if_match}});
+  if (const auto stored = INDX_TRY(stored_step(request.step_key, request.step_inputs_hash)))
+    return write_outcome_from_json(*stored);
+  request.lease = run_->lease;
+  return core_.write(std::move(request));
+}
+
+Result<Json> EngineContext::run_item(std::string_view phase, const MapItem& item, const MapFn& fn) {
+  if (run_->cancel.is_cancelled()) return cancelled();
+  EngineContext lane(run_, cat(prefix_, phase, "/", item.id, "/"));
+  return lane.step("item", item.inputs, [&] { return fn(lane, item); });
+}
+
+Result<std::vector<Result<Json>>> EngineContext::map(std::string_view phase, const std::vector<MapItem>& items, const MapFn& fn) {
+  std::vector<Result<Json>> results(items.size(), cancelled());
+  const auto lanes = std::min(items.size(), static_cast<std::size_t>(config().jobs.lanes_per_job));
+  if (!prefix_.empty() || lanes <= 1) {  // no lane ever waits for a lane (G6)
+    for (std::size_t i = 0; i < items.size(); ++i) results[i] = run_item(phase, items[i], fn);
+  } else {
+    // The caller is a runner or a lane-free inline thread: it may wait for the lanes.
+    std::mutex mutex;
+    std::condition_variable done;
+    std::size_t next = 0, running = 0;
+    const auto work = [&] {
+      const LogContext context(run_->principal.request_id, run_->lease ? run_->lease->job.value : "");
+      std::unique_lock lock(mutex);
+      while (next < items.size()) {
+        const auto i = next++;
+        lock.unlock();
+        auto result = run_item(phase, items[i], fn);
+        lock.lock();
+        results[i] = std::move(result);
+      }
+      --running;
+      done.notify_all();
+    };
+    {
+      std::unique_lock lock(mutex);
+      for (std::size_t i = 0; i < lanes; ++i)
+        if (core_.parts.lanes.submit(work)) ++running;
+      if (running == 0) {  // every lane is taken and the queue is full: go on alone
+        lock.unlock();
+        for (std::size_t i = 0; i < items.size(); ++i) results[i] = run_item(phase, items[i], fn);
+        lock.lock();
+      }
+      done.wait(lock, [&] { return running == 0; });
+    }
+  }
+  if (run_->cancel.is_cancelled()) {
+    Error error = cancelled();
+    std::int64_t finished = 0;
+    for (const auto& result : results) finished += result.has_value() ? 1 : 0;
+    error.details = {{"done", finished}, {"total", items.size()}, {"phase", phase}};
+    return error;
+  }
+  return results;
+}
+
+void EngineContext::progress(const JobProgress& progress) {
+  if (!is_job()) return;
+  JobProgress told = progress;
+  {
+    const std::scoped_lock lock(run_->mutex);
+    const auto now = core_.parts.clock.monotonic();
+    if (run_->progress.phase != progress.phase) run_->started = now;
+    told.model_calls = run_->model_calls;
+    told.cost_usd = run_->cost_usd;
+    estimate(told, now - run_->started);
+    const bool is_last = progress.total && progress.done >= *progress.total;
+    run_->progress = told;
+    if (now - run_->last_told < kTellProgressEvery && !is_last) return;
+    run_->last_told = now;
+  }
+  const auto kept = core_.change([lease = *run_->lease, told](State& state) -> Result<Json> {
+    INDX_TRY(state.set_progress(lease, told));
+    return Json();
+  });
+  if (!kept.has_value()) log_debug("progress was not stored", {{"error", kept.error().message}});
+}
+
+void EngineContext::emit(const std::string& kind, const Json& data) {
+  Event event{.kind = kind, .actor = std::string(name(run_->principal.surface)), .subject = run_->principal.subject, .data = data};
+  std::string key;
+  if (is_job()) {
+    event.job_id = run_->lease->job.value;
+    auto taken = take_key("emit/" + kind);
+    if (!taken.has_value()) return log_error("event told twice in a run", {{"kind", kind}});
+    key = std::move(taken).value();
+    const auto stored = stored_step(key, "");
+    if (stored.has_value() && *stored) return;  // told before the restart
+  }
+  const auto told = core_.change([event, key, lease = run_->lease](State& state) -> Result<Json> {
+    if (lease) INDX_TRY(state.queue.put_step(*lease, {key, "", Json()}));
+    INDX_TRY(state.tell(event));
+    return Json();
+  });
+  if (!told.has_value()) log_warn("event was not told", {{"kind", kind}, {"error", told.error().message}});
+}
+
+// ---- notes
+
+Status EngineContext::check_visible(const NotePath& path) const {
+  if (run_->principal.path_scope().allows(path.str())) return {};
+  return make_error(Reason::Forbidden, cat("This token may not use ", path.str(), "."), {{"path", path.str()}});
+}
+
+Result<NoteFile> EngineContext::read(const NotePath& path) {
+  INDX_TRY(check_visible(path));
+  auto file = core_.parts.vault.read(path);
+  if (file.has_value() || file.error().reason != Reason::NotFound || !config().case_insensitive_match) return file;
+  const auto spelled = core_.parts.vault.find_ignoring_case(path);
+  if (!spelled) return file;
+  INDX_TRY(check_visible(*spelled));
+  return core_.parts.vault.read(*spelled);
+}
+
+bool EngineContext::exists(const NotePath& path) { return check_visible(path).has_value() && core_.parts.vault.stat(path).has_value(); }
+
+WriteRequest EngineContext::write_request(const NoteChange& change) const {
+  return {.change = change,
+          .actor = std::string(name(run_->principal.surface)),
+          .subject = run_->principal.subject,
+          .request_id = run_->principal.request_id,
+          .lease = {},
+          .step_key = {},
+          .step_inputs_hash = {},
+          .idempotency = change.dry_run ? std::nullopt : run_->idempotency};
+}
+
+Result<WriteOutcome> EngineContext::write(const NoteChange& change) {
+  INDX_TRY(check_visible(change.path));
+  return core_.write(write_request(change));
+}
+
+Result<std::vector<Json>> EngineContext::check_etags(const std::vector<std::pair<NotePath, std::string>>& expected) {
+  const Json failed = INDX_TRY(core_.check_etags({expected}));
+  return std::vector<Json>(failed.begin(), failed.end());
+}
+
+// ---- index
+
+Result<Page<NoteRow>> EngineContext::list(NoteFilter filter, int limit, const std::string& cursor) {
+  INDX_TRY(core_.ensure_scanned());
+  filter.scope = run_->principal.path_scope();
+  return core_.parts.index->list(filter, limit, cursor);
+}
+
+Result<Page<SearchHit>> EngineContext::search(SearchRequest request) {
+  INDX_TRY(core_.ensure_scanned());
+  const auto globs = run_->principal.path_scope().any_of;
+  request.filter.scope.any_of = globs;
+  return core_.parts.index->search(request);
+}
+
+Result<std::vector<TagCount>> EngineContext::tags() {
+  INDX_TRY(core_.ensure_scanned());
+  return core_.parts.index->tags(run_->principal.path_scope());
+}
+
+Result<std::vector<ResolvedLink>> EngineContext::forward_links(const NotePath& path) {
+  INDX_TRY(core_.ensure_scanned());
+  INDX_TRY(check_visible(path));
+  auto links = INDX_TRY(core_.parts.index->forward_links(path.str()));
+  const auto scope = run_->principal.path_scope();
+  for (auto& link : links) {
+    if (link.path && !scope.allows(*link.path)) link.path.reset();
+    std::erase_if(link.alias_of, [&](const std::string& other) { return !scope.allows(other); });
+  }
+  return links;
+}
+
+Result<std::vector<std::string>> EngineContext::paths_with_tag(const std::string& tag) {
+  INDX_TRY(core_.ensure_scanned());
+  return core_.parts.index->paths_with_tag(tag, run_->principal.path_scope());
+}
+
+Result<IndexCounts> EngineContext::counts() {
+  INDX_TRY(core_.ensure_scanned());
+  return core_.parts.index->counts(run_->principal.path_scope());
+}
+
+Json EngineContext::indexing() {
+  const auto& indexing = core_.parts.indexing;
+  return {{"state", indexing.is_running ? "indexing" : "idle"}, {"done", indexing.done.load()}, {"total", indexing.total.load()}};
+}
+
+Result<std::shared_ptr<const Corpus>> EngineContext::corpus() {
+  INDX_TRY(core_.ensure_scanned());
+  return core_.corpus(run_->principal.path_scope());
+}
+
+Result<Json> EngineContext::reindex(bool rebuild, const std::vector<std::string>& paths) {
+  return core_.scan({.rebuild = rebuild, .paths = paths});
+}
+
+// ---- jobs
+
+Result<Jobs::JobPage> EngineContext::list(const JobFilter& filter, int limit, const std::string& cursor) {
+  JobFilter visible = filter;
+  if (!run_->principal.has(Scope::VaultAdmin)) visible.subject = run_->principal.subject;
+  auto page = INDX_TRY(core_.read_state(
+      [&](Database& db) { return JobQueue(db, core_.parts.clock, core_.parts.random, {}).list(visible, limit, cursor); }));
+  return JobPage{std::move(page.jobs), std::move(page.next_cursor)};
+}
+
+Result<Job> EngineContext::get(const JobId& id) {
+  auto job = INDX_TRY(core_.job(id));
+  if (run_->principal.has(Scope::VaultAdmin) || job.owner.subject == run_->principal.subject) return job;
+  return not_found(cat("There is no job ", id.value, "."), {{"id", id.value}});
+}
+
+Result<Job> EngineContext::cancel(const JobId& id) {
+  INDX_TRY(get(id));
+  return core_.cancel_job(id);
+}
+
+// ---- models
+
+bool EngineContext::is_configured() const { return core_.parts.provider != nullptr; }
+std::string EngineContext::provider() const { return is_configured() ? core_.parts.provider->name() : ""; }
+std::string EngineContext::model() const { return is_configured() ? core_.parts.provider->model() : ""; }
+bool EngineContext::can_generate() const { return is_configured() && core_.parts.provider->can_generate(); }
+
+Status EngineContext::commit_usage(const UsageRecord& record, bool is_start) {
+  INDX_TRY(core_.change([record, is_start](State& state) -> Result<Json> {
+    INDX_TRY(is_start ? state.usage.start(record) : state.usage.finish(record));
+    return Json();
+  }));
+  return {};
+}
+
+Result<GenerateReply> EngineContext::generate(const GenerateRequest& request, const std::string& item) {
+  if (!can_generate())
+    return make_error(Reason::AiUnavailable, "No chat model is configured; set INDX_AI_PROVIDER and INDX_AI_MODEL.",
+                      {{"required_role", "chat"}});
+  ActorProvider actor_provider(core_);
+  UsageRecord record;
+  RetryHooks hooks;
+  hooks.on_attempt = [&](int attempt) {
+    record = {.id = new_ulid(core_.parts.clock.now(), core_.parts.random),
+              .operation = run_->operation,
+              .provider = provider(),
+              .model = model(),
+              .job_id = run_->lease ? run_->lease->job.value : "",
+              .item = item,
+              .request_id = run_->principal.request_id,
+              .attempt = attempt,
+              .started_at = core_.parts.clock.now()};
+    return commit_usage(record, true);
+  };
+  hooks.on_result = [&](int /*attempt*/, const Result<GenerateReply>& reply) {
+    record.finished_at = core_.parts.clock.now();
+    record.status = reply.has_value() ? "succeeded" : "failed";
+    if (reply.has_value()) {
+      record.input_tokens = static_cast<int>(reply->usage.input_tokens);
+      record.output_tokens = static_cast<int>(reply->usage.output_tokens);
+      record.cost_usd = reply->usage.cost_usd;
+      record.source = reply->usage.source;
+    }
+    {
+      const std::scoped_lock lock(run_->mutex);
+      ++run_->model_calls;
+      run_->cost_usd += record.cost_usd.value_or(0);
+    }
+    unsettled_.push_back(record);
+  };
+  auto reply = generate_with_retry(actor_provider, request, run_->cancel, hooks);
+  if (is_in_step_) return reply;  // committed together with the step's result
+  for (const auto& used : std::exchange(unsettled_, {})) INDX_TRY(commit_usage(used, false));
+  return reply;
+}
+
+Result<Json> EngineContext::usage_today() {
+  const auto midnight = std::chrono::floor<std::chrono::days>(core_.parts.clock.now());
+  const auto totals = INDX_TRY(core_.read_state([&](Database& db) { return UsageStore(db).totals_since(midnight); }));
+  return Json{{"calls", totals.calls},
+              {"input_tokens", totals.input_tokens},
+              {"output_tokens", totals.output_tokens},
+              {"cost_usd", totals.cost_usd}};
+}
+
+// ---- tokens
+
+Result<NewToken> EngineContext::create(const std::string& token_name, const std::vector<std::string>& scopes,
+                                       const std::vector<std::string>& path_globs) {
+  NewToken token{"tok_" + core_.parts.random.hex(8), "indx_" + core_.parts.random.hex(16)};
+  const TokenRecord record{.id = token.id,
+                           .name = token_name,
+                           .scopes = scopes,
+                           .path_globs = path_globs,
+                           .created_at = core_.parts.clock.now(),
+                           .last_used_at = {},
+                           .revoked_at = {}};
+  INDX_TRY(core_.change([record, secret = token.secret](State& state) -> Result<Json> {
+    INDX_TRY(state.tokens.add(record, secret));
+    return Json();
+  }));
+  return token;
+}
+
+Result<std::vector<Json>> EngineContext::list() {
+  const auto tokens = INDX_TRY(core_.read_state([](Database& db) { return TokenStore(db).list(); }));
+  std::vector<Json> all;
+  for (const auto& token : tokens) all.push_back(token_json(token));
+  return all;
+}
+
+Result<bool> EngineContext::revoke(const std::string& id) {
+  const bool revoked = INDX_TRY(core_.change_for<bool>([id](State& state) { return state.tokens.revoke(id, state.clock.now()); }));
+  core_.forget_tokens();
+  return revoked;
+}
+
+}  // namespace indx

@@ -1,0 +1,105 @@
+#pragma once
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "actors/core.hpp"
+#include "ops/context.hpp"
+
+namespace indx {
+
+/// One run of a handler, shared by its lanes.
+struct Run {
+  Run(Core& the_core, Principal caller, CancelToken token, std::string the_operation)
+      : core(the_core), principal(std::move(caller)), cancel(std::move(token)), operation(std::move(the_operation)) {}
+
+  Core& core;
+  const Principal principal;
+  const CancelToken cancel;
+  const std::string operation;
+  std::optional<Lease> lease;                ///< set: a job
+  std::optional<IdempotencyKey> idempotency; ///< of an inline call
+
+  std::mutex mutex;                          ///< guards what follows
+  std::set<std::string> used_keys;
+  JobProgress progress;
+  std::chrono::nanoseconds started{}, last_told{};
+  std::int64_t model_calls = 0;
+  double cost_usd = 0;
+};
+
+/// The Context of inline calls, of jobs and of their lanes.
+class EngineContext : public Context, private Notes, private Index, private Jobs, private Models, private Tokens {
+ public:
+  /// `prefix` is the lane's part of step keys, empty outside of lanes.
+  explicit EngineContext(std::shared_ptr<Run> run, std::string prefix = "");
+  ~EngineContext() override;
+
+  const Principal& principal() const override { return run_->principal; }
+  const Config& config() const override { return run_->core.parts.config; }
+  const Clock& clock() const override { return run_->core.parts.clock; }
+  const CancelToken& cancel() const override { return run_->cancel; }
+  bool is_job() const override { return run_->lease.has_value(); }
+
+  Notes& notes() override { return *this; }
+  Index& index() override { return *this; }
+  Jobs& jobs() override { return *this; }
+  Models& models() override { return *this; }
+  Tokens& tokens() override { return *this; }
+
+  Result<Json> step(std::string_view key, const Json& inputs, const std::function<Result<Json>()>& fn) override;
+  Result<std::vector<Result<Json>>> map(std::string_view phase, const std::vector<MapItem>& items, const MapFn& fn) override;
+  Result<WriteOutcome> write_step(std::string_view key, const NoteChange& change) override;
+  void progress(const JobProgress& progress) override;
+  void emit(const std::string& kind, const Json& data) override;
+
+ private:
+  // Notes
+  Result<NoteFile> read(const NotePath& path) override;
+  bool exists(const NotePath& path) override;
+  Result<WriteOutcome> write(const NoteChange& change) override;
+  Result<std::vector<Json>> check_etags(const std::vector<std::pair<NotePath, std::string>>& expected) override;
+  // Index
+  Result<Page<NoteRow>> list(NoteFilter filter, int limit, const std::string& cursor) override;
+  Result<Page<SearchHit>> search(SearchRequest request) override;
+  Result<std::vector<TagCount>> tags() override;
+  Result<std::vector<ResolvedLink>> forward_links(const NotePath& path) override;
+  Result<std::vector<std::string>> paths_with_tag(const std::string& tag) override;
+  Result<IndexCounts> counts() override;
+  Json indexing() override;
+  Result<std::shared_ptr<const Corpus>> corpus() override;
+  Result<Json> reindex(bool rebuild, const std::vector<std::string>& paths) override;
+  // Jobs
+  Result<JobPage> list(const JobFilter& filter, int limit, const std::string& cursor) override;
+  Result<Job> get(const JobId& id) override;
+  Result<Job> cancel(const JobId& id) override;
+  // Models
+  bool is_configured() const override;
+  std::string provider() const override;
+  std::string model() const override;
+  bool can_generate() const override;
+  Result<GenerateReply> generate(const GenerateRequest& request, const std::string& item) override;
+  Result<Json> usage_today() override;
+  // Tokens
+  Result<NewToken> create(const std::string& name, const std::vector<std::string>& scopes,
+                          const std::vector<std::string>& path_globs) override;
+  Result<std::vector<Json>> list() override;
+  Result<bool> revoke(const std::string& id) override;
+
+  Status check_visible(const NotePath& path) const;
+  Result<std::string> take_key(std::string_view key);
+  Result<std::optional<Json>> stored_step(const std::string& key, const std::string& inputs_hash);
+  WriteRequest write_request(const NoteChange& change) const;
+  Status commit_usage(const UsageRecord& record, bool is_start);
+  Result<Json> run_item(std::string_view phase, const MapItem& item, const MapFn& fn);
+
+  std::shared_ptr<Run> run_;  // shared: with the lanes of a map
+  Core& core_;
+  std::string prefix_;
+  std::vector<UsageRecord> unsettled_;  ///< calls that ended inside the current step, committed with it
+  bool is_in_step_ = false;
+};
+
+}  // namespace indx

@@ -1,0 +1,131 @@
+#include "actors/event_bus.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <charconv>
+#include <map>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "store/event_store.hpp"
+#include "store/state_schema.hpp"
+
+namespace indx {
+namespace {
+
+constexpr int kBacklogPage = 500;
+
+bool wants(const EventFilter& filter, const Event& event) {
+  if (!filter.job_id.empty() && event.job_id != filter.job_id) return false;
+  if (!kind_matches(event.kind, filter.kinds)) return false;
+  const auto path = event.data.find("path");
+  return path == event.data.end() || !path->is_string() || filter.scope.allows(path->get_ref<const std::string&>());
+}
+
+/// The number in `<epoch>-<n>`; nullopt for another epoch or no such form.
+std::optional<std::int64_t> parse_wire_id(const std::string& text, const std::string& epoch) {
+  if (!text.starts_with(epoch + "-")) return std::nullopt;
+  std::int64_t id = -1;
+  const char* begin = text.data() + epoch.size() + 1;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, id);
+  if (error != std::errc() || stop != end || id < 0) return std::nullopt;
+  return id;
+}
+
+struct EventBusState {
+  struct Subscriber {
+    EventFilter filter;
+    std::function<bool(const Event&)> sink;
+    std::int64_t last_id = 0;
+  };
+
+  Result<std::int64_t> join(SubscribeRequest request);
+  /// Gives everything after `subscriber.last_id` that is committed. False: the subscriber left.
+  Result<bool> replay(Subscriber& subscriber);
+  void publish(const EventBatch& batch);
+
+  Parts* parts = nullptr;
+  std::optional<Database> reader;
+  std::map<std::int64_t, Subscriber> subscribers;
+  std::int64_t next_number = 1;
+  inline static const char* name = "event_bus";
+};
+
+Result<std::int64_t> EventBusState::join(SubscribeRequest request) {
+  Subscriber subscriber{std::move(request.filter), std::move(request.sink)};
+  EventStore store(*reader);
+  const auto newest = INDX_TRY(store.newest_id());
+  subscriber.last_id = newest;
+  bool goes_on = true;
+  if (request.last_event_id) {
+    const auto asked = parse_wire_id(*request.last_event_id, parts->event_epoch);
+    const auto oldest = INDX_TRY(store.oldest_id());
+    if (!asked || *asked > newest || (oldest > 0 && *asked + 1 < oldest)) {
+      goes_on = subscriber.sink({.kind = "reset", .at = parts->clock.now(), .actor = "system",
+                                 .data = {{"newest", cat(parts->event_epoch, "-", newest)}}});
+    } else {
+      subscriber.last_id = *asked;
+      goes_on = INDX_TRY(replay(subscriber));
+    }
+  }
+  const auto number = next_number++;
+  if (goes_on) subscribers.emplace(number, std::move(subscriber));
+  return number;
+}
+
+Result<bool> EventBusState::replay(Subscriber& subscriber) {
+  EventStore store(*reader);
+  for (;;) {
+    const auto page =
+        INDX_TRY(store.after(subscriber.last_id, subscriber.filter.kinds, subscriber.filter.job_id, kBacklogPage));
+    for (const Event& event : page) {
+      subscriber.last_id = event.id;
+      if (wants(subscriber.filter, event) && !subscriber.sink(event)) return false;
+    }
+    if (page.size() < kBacklogPage) return true;
+  }
+}
+
+void EventBusState::publish(const EventBatch& batch) {
+  for (auto it = subscribers.begin(); it != subscribers.end();) {
+    bool goes_on = true;
+    for (const Event& event : batch.events) {
+      // What a replay already gave is not given again.
+      if (event.id > 0 && event.id <= it->second.last_id) continue;
+      if (event.id > 0) it->second.last_id = event.id;
+      if (goes_on && wants(it->second.filter, event)) goes_on = it->second.sink(event);
+    }
+    it = goes_on ? std::next(it) : subscribers.erase(it);
+  }
+}
+
+EventBusActor::behavior_type event_bus(EventBusActor::stateful_pointer<EventBusState> self, Parts* parts) {
+  self->state.parts = parts;
+  auto reader = open_state_db_reader(parts->config.index_dir);
+  if (reader.has_value()) {
+    self->state.reader.emplace(std::move(reader).value());
+  } else {
+    log_error("event bus cannot read state.db", {{"error", reader.error().message}});
+    self->quit(caf::exit_reason::unhandled_exception);
+  }
+  return {
+      [self](atom::publish_atom, const EventBatch& batch) { self->state.publish(batch); },
+      [self](atom::join_atom, SubscribeRequest& request) -> Reply {
+        auto number = self->state.join(std::move(request));
+        if (!number.has_value()) return {number.error()};
+        return {Json(number.value())};
+      },
+      [self](atom::leave_atom, std::int64_t number) { self->state.subscribers.erase(number); },
+  };
+}
+
+}  // namespace
+
+EventBusActor spawn_event_bus(caf::actor_system& system, Parts* parts) {
+  return system.spawn<caf::detached>(event_bus, parts);
+}
+
+}  // namespace indx

@@ -1,0 +1,219 @@
+#include "actors/indexer.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "actors/index_files.hpp"
+#include "actors/state.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+
+namespace indx {
+namespace {
+
+constexpr std::chrono::milliseconds kSliceTime{50};
+constexpr std::size_t kSliceNotes = 500;
+
+std::string fs_event_kind(FileChange change) {
+  return change == FileChange::Created ? "note.created" : change == FileChange::Deleted ? "note.deleted" : "note.updated";
+}
+
+struct IndexerState {
+  struct Scan {
+    std::deque<FileInfo> files;
+    std::deque<std::string> gone;
+    bool force = false;
+    bool is_external = false;
+    std::int64_t created = 0, updated = 0, deleted = 0, unchanged = 0, failed = 0;
+    std::chrono::nanoseconds started{};
+    std::vector<caf::typed_response_promise<Reply>> promises;
+  };
+
+  explicit IndexerState(IndexerActor::pointer self_pointer) : self(self_pointer) {}
+
+  Status open();
+  Result<Json> index(const IndexRequest& request);
+  void scan(ScanRequest request, caf::typed_response_promise<Reply> promise);
+  Status begin_scan(const ScanRequest& request);
+  void slice();
+  Status work_on_slice();
+  void tell(FileChange change, const std::string& path, const std::string& etag);
+  void end_scan();
+
+  IndexerActor::pointer self;
+  Parts* parts = nullptr;
+  Directory* directory = nullptr;
+  std::optional<NoteIndexWriter> writer;
+  std::optional<FileIndexer> files;
+  std::optional<Scan> current;
+  std::deque<std::pair<ScanRequest, caf::typed_response_promise<Reply>>> next_scans;
+  inline static const char* name = "indexer";
+};
+
+Status IndexerState::open() {
+  writer.emplace(INDX_TRY(NoteIndexWriter::open(parts->config.index_dir, parts->config.durability, parts->random)));
+  files.emplace(parts->vault, *writer, parts->config.legacy_properties);
+  return files->load();
+}
+
+// A file that cannot be indexed does not keep the others from it.
+Result<Json> IndexerState::index(const IndexRequest& request) {
+  INDX_TRY(writer->begin());
+  Status failed;
+  std::vector<std::pair<std::string, FileIndexer::Indexed>> external;
+  for (const auto& file : request.files) {
+    auto indexed = files->index_path(file.path);
+    if (!indexed.has_value()) {
+      log_warn("cannot index", {{"path", file.path}, {"error", indexed.error().message}});
+      failed = indexed.error();
+    } else if (request.is_external && indexed->change != FileChange::None) {
+      external.emplace_back(file.path, std::move(indexed).value());
+    }
+  }
+  INDX_TRY(writer->commit());
+  // Told after the commit, so that whoever hears of a change finds it in the index.
+  for (const auto& [path, indexed] : external) tell(indexed.change, path, indexed.etag);
+  if (!failed.has_value()) return failed.error();
+  return Json();
+}
+
+void IndexerState::tell(FileChange change, const std::string& path, const std::string& etag) {
+  const Json data{{"path", path}, {"etag", etag}};
+  StateChange event{[kind = fs_event_kind(change), data](State& state) -> Result<Json> {
+    INDX_TRY(state.tell({.kind = kind, .actor = "fs", .subject = "local", .data = data}));
+    return Json();
+  }};
+  caf::anon_send(directory->get<StateActor>(), atom::change_atom::value, std::move(event));
+}
+
+void IndexerState::scan(ScanRequest request, caf::typed_response_promise<Reply> promise) {
+  if (current) {
+    next_scans.emplace_back(std::move(request), std::move(promise));
+    return;
+  }
+  if (const Status begun = begin_scan(request); !begun.has_value()) {
+    promise.deliver(Reply{begun.error()});
+    return;
+  }
+  current->promises.push_back(std::move(promise));
+  self->send(self, atom::slice_atom::value);
+}
+
+Status IndexerState::begin_scan(const ScanRequest& request) {
+  Scan scan{.force = request.rebuild, .is_external = request.is_external, .started = parts->clock.monotonic()};
+  if (request.rebuild) {
+    INDX_TRY(writer->begin());
+    INDX_TRY(files->clear());
+    INDX_TRY(writer->commit());
+  }
+  auto listing = parts->vault.list();
+  const auto wanted = [&](const std::string& path) {
+    if (request.paths.empty()) return true;
+    return std::any_of(request.paths.begin(), request.paths.end(), [&](const std::string& pattern) {
+      return pattern == path || path.starts_with(pattern + "/") || glob_match(pattern, path);
+    });
+  };
+  std::set<std::string> present;
+  for (auto& file : listing.files) {
+    present.insert(file.path.str());
+    if (wanted(file.path.str())) scan.files.push_back(std::move(file));
+  }
+  for (const auto& [path, known] : files->known())
+    if (wanted(path) && !present.contains(path)) scan.gone.push_back(path);
+  parts->indexing.done = 0;
+  parts->indexing.total = static_cast<std::int64_t>(scan.files.size() + scan.gone.size());
+  parts->indexing.is_running = true;
+  current.emplace(std::move(scan));
+  return {};
+}
+
+void IndexerState::slice() {
+  if (!current) return;
+  if (const Status done = work_on_slice(); !done.has_value()) {
+    log_error("indexing stopped", {{"error", done.error().message}});
+    for (auto& promise : current->promises) promise.deliver(Reply{done.error()});
+    current->promises.clear();
+    current->files.clear();
+    current->gone.clear();
+  }
+  if (current->files.empty() && current->gone.empty()) return end_scan();
+  self->send(self, atom::slice_atom::value);
+}
+
+Status IndexerState::work_on_slice() {
+  auto& scan = *current;
+  const auto end = parts->clock.monotonic() + kSliceTime;
+  std::vector<std::string> removed;
+  INDX_TRY(writer->begin());
+  for (std::size_t i = 0; i < kSliceNotes && !(scan.files.empty() && scan.gone.empty()); ++i) {
+    if (!scan.gone.empty()) {
+      INDX_TRY(files->remove_path(scan.gone.front()));
+      if (scan.is_external) removed.push_back(scan.gone.front());
+      scan.gone.pop_front();
+      ++scan.deleted;
+    } else {
+      const auto indexed = files->index_file(scan.files.front(), scan.force);
+      if (!indexed.has_value()) {
+        log_warn("cannot index", {{"path", scan.files.front().path.str()}, {"error", indexed.error().message}});
+        ++scan.failed;
+      } else {
+        ++(indexed->change == FileChange::Created   ? scan.created
+           : indexed->change == FileChange::Updated ? scan.updated
+                                                    : scan.unchanged);
+      }
+      scan.files.pop_front();
+    }
+    parts->indexing.done.fetch_add(1);
+    if (parts->clock.monotonic() >= end) break;
+  }
+  INDX_TRY(writer->commit());
+  for (const auto& path : removed) tell(FileChange::Deleted, path, "");
+  return {};
+}
+
+void IndexerState::end_scan() {
+  const auto& done = *current;
+  const auto took = std::chrono::duration_cast<milliseconds>(parts->clock.monotonic() - done.started);
+  const Json counts{{"created", done.created},     {"updated", done.updated}, {"deleted", done.deleted},
+                    {"unchanged", done.unchanged}, {"failed", done.failed},   {"took_ms", took.count()}};
+  if (done.created + done.updated + done.deleted > 0) log_info("vault indexed", counts);
+  for (auto& promise : current->promises) promise.deliver(Reply{counts});
+  current.reset();
+  parts->indexing.is_running = false;
+  if (next_scans.empty()) return;
+  auto [request, promise] = std::move(next_scans.front());
+  next_scans.pop_front();
+  scan(std::move(request), std::move(promise));
+}
+
+IndexerActor::behavior_type indexer(IndexerActor::stateful_pointer<IndexerState> self, Parts* parts, Directory* directory) {
+  self->state.parts = parts;
+  self->state.directory = directory;
+  if (const Status opened = self->state.open(); !opened.has_value()) {
+    log_error("index.db cannot be opened", {{"error", opened.error().message}});
+    self->quit(caf::exit_reason::unhandled_exception);
+  }
+  return {
+      [self](atom::index_atom, const IndexRequest& request) -> Reply { return {self->state.index(request)}; },
+      [self](atom::scan_atom, ScanRequest& request) -> caf::result<Reply> {
+        auto promise = self->make_response_promise<Reply>();
+        self->state.scan(std::move(request), promise);
+        return promise;
+      },
+      [self](atom::slice_atom) { self->state.slice(); },
+  };
+}
+
+}  // namespace
+
+IndexerActor spawn_indexer(caf::actor_system& system, Parts* parts, Directory* directory) {
+  return system.spawn<caf::detached>(indexer, parts, directory);
+}
+
+}  // namespace indx

@@ -1,0 +1,88 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "base/event.hpp"
+#include "base/result.hpp"
+#include "ai/provider.hpp"
+#include "jobs/job.hpp"
+#include "ops/dispatch.hpp"
+#include "vault/note_edit.hpp"
+
+namespace indx {
+
+class State;
+
+/// The values that actors send each other. All stay in this process.
+
+/// One change of state.db: runs inside the batch's transaction, in a savepoint of its own.
+struct StateChange {
+  std::function<Result<Json>(State&)> apply;
+};
+
+/// An answer; domain errors travel inside, CAF errors mean that the actor itself is gone or late.
+struct Reply {
+  Result<Json> result = Json();
+};
+
+/// A lease on a job for one runner, or nothing because the engine stops.
+struct Claimed {
+  std::optional<Job> job;
+};
+
+/// On whose behalf and in which step a note changes.
+struct WriteRequest {
+  NoteChange change;
+  std::string actor, subject, request_id;
+  std::optional<Lease> lease;          ///< set inside a job
+  std::string step_key, step_inputs_hash;
+  std::optional<IdempotencyKey> idempotency;
+};
+
+/// The same as a message: messages need a default constructor, a NotePath has none.
+struct WriteOrder {
+  std::optional<WriteRequest> request;
+};
+
+/// A file as the watcher or a writer saw it; empty etag: it is gone.
+struct SeenFile {
+  std::string path, etag;
+};
+
+struct IndexRequest {
+  std::vector<SeenFile> files;
+  bool is_external = false;  ///< told as `fs` events when the index did not know it
+};
+
+struct ScanRequest {
+  bool rebuild = false;
+  std::vector<std::string> paths;  ///< empty: all
+  bool is_external = false;        ///< deletions are told as `fs` events
+};
+
+struct EtagCheck {
+  std::vector<std::pair<NotePath, std::string>> expected;
+};
+
+struct EventBatch {
+  std::vector<Event> events;
+};
+
+struct SubscribeRequest {
+  EventFilter filter;
+  std::optional<std::string> last_event_id;
+  std::function<bool(const Event&)> sink;
+};
+
+struct ModelCall {
+  GenerateRequest request;
+  CancelToken cancel;
+};
+
+struct ModelReply {
+  Result<GenerateReply> result = GenerateReply{};
+};
+
+}  // namespace indx

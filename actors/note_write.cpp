@@ -1,0 +1,174 @@
+#include "actors/note_write.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/hash.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+
+namespace indx {
+namespace {
+
+Status check_target(const Vault& vault, const NoteChange& change, bool exists) {
+  const auto& path = change.path;
+  if (path.is_ignored())
+    return make_error(Reason::Forbidden, cat("Writing to ", path.str(), " is not allowed: hidden and temporary paths are off limits."),
+                      {{"path", path.str()}});
+  if (exists || change.kind != NoteChange::Kind::Write) return {};
+  INDX_TRY(path.check_creatable());
+  if (const auto twin = vault.find_ignoring_case(path))
+    return make_error(Reason::Conflict,
+                      cat(path.str(), " differs only by case from ", twin->str(), "; write to that path or choose another name."),
+                      {{"path", path.str()}, {"existing", twin->str()}});
+  return {};
+}
+
+std::string event_kind(const WriteOutcome& outcome) {
+  if (outcome.etag.empty()) return "note.deleted";
+  return outcome.created ? "note.created" : "note.updated";
+}
+
+Json event_data(const WriteOutcome& outcome) {
+  Json data{{"path", outcome.path.str()}, {"etag", outcome.etag}};
+  if (!outcome.old_etag.empty()) data["old_etag"] = outcome.old_etag;
+  return data;
+}
+
+/// The SHA-256 of what the path holds; empty: no file.
+Result<std::string> hash_on_disk(const Vault& vault, const NotePath& path) {
+  auto file = vault.read(path);
+  if (file.has_value()) return sha256_hex(file->bytes);
+  if (file.error().reason == Reason::NotFound) return std::string();
+  return file.error();
+}
+
+std::optional<std::string> read_temp_file(const Vault& vault, const NotePath& note, const std::string& name) {
+  std::ifstream in(std::filesystem::path(vault.root()) / note.folder() / name, std::ios::binary);
+  if (!in) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+}
+
+}  // namespace
+
+Error etag_mismatch(const NotePath& path, const std::string& expected, const std::string& actual) {
+  return make_error(Reason::EtagMismatch,
+                    cat(path.str(), " changed since it was read; read it again and repeat the change."),
+                    {{"path", path.str()}, {"expected", expected}, {"actual", actual}});
+}
+
+Result<PlannedWrite> plan_write(const Vault& vault, WriteRequest request, const Clock& clock, Random& random) {
+  const auto& change = request.change;
+  std::optional<std::string> before;
+  if (!change.path.is_ignored()) {
+    auto file = vault.read(change.path);
+    if (file.has_value())
+      before = std::move(file->bytes);
+    else if (file.error().reason != Reason::NotFound)
+      return file.error();
+  }
+  INDX_TRY(check_target(vault, change, before.has_value()));
+  auto after = INDX_TRY(apply_change(change, before));
+
+  WriteOutcome outcome{.path = change.path};
+  if (before) outcome.old_etag = etag_of(*before), outcome.old_size = before->size();
+  if (after) outcome.etag = etag_of(*after), outcome.sha256 = sha256_hex(*after), outcome.size = after->size();
+  outcome.created = !before && after;
+  outcome.changed = before != after;
+  if (change.dry_run) outcome.diff = unified_diff(change.path.str(), before.value_or(""), after.value_or(""));
+
+  const auto now = clock.now();
+  WriteIntent intent{.id = {new_ulid(now, random)},
+                     .path = change.path.str(),
+                     .before_sha256 = before ? sha256_hex(*before) : "",
+                     .after_sha256 = outcome.sha256,
+                     .temp_name = Vault::temp_name(random.next()),
+                     .permanent = change.permanent,
+                     .actor = request.actor,
+                     .subject = request.subject,
+                     .request_id = request.request_id,
+                     .step_key = request.step_key,
+                     .step_inputs_hash = request.step_inputs_hash,
+                     .outcome = to_json(outcome),
+                     .at = now};
+  if (request.lease) {
+    intent.job_id = request.lease->job.value;
+    intent.lease = request.lease->generation;
+  }
+  // One text for the pair: the row is (subject, operation, key).
+  if (request.idempotency) intent.idempotency_key = request.idempotency->operation + "\n" + request.idempotency->key;
+  return PlannedWrite{std::move(request), std::move(before), std::move(after), std::move(outcome), std::move(intent)};
+}
+
+Status begin_write(State& state, const PlannedWrite& write) {
+  if (write.request.lease) INDX_TRY(state.queue.check_lease(*write.request.lease));
+  if (write.before)
+    INDX_TRY(state.versions.keep(write.intent.path, *write.before, write.intent.job_id, write.intent.at));
+  return state.intents.add(write.intent);
+}
+
+Result<bool> perform_write(const Vault& vault, PlannedWrite& write, std::string* displaced) {
+  const auto& change = write.request.change;
+  if (!write.after) {
+    auto removed = vault.remove(change.path, *write.before, change.permanent);
+    if (!removed.has_value() && removed.error().reason == Reason::EtagMismatch) return false;
+    write.outcome.trash_path = INDX_TRY(std::move(removed));
+    return true;
+  }
+  const auto replaced = INDX_TRY(vault.replace(change.path, write.before, *write.after, write.intent.temp_name));
+  *displaced = replaced.displaced;
+  return !replaced.displaced_external_edit;
+}
+
+Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome& outcome) {
+  INDX_TRY(state.intents.remove(intent.id));
+  if (outcome.changed)
+    INDX_TRY(state.tell({.kind = event_kind(outcome),
+                         .actor = intent.actor,
+                         .subject = intent.subject,
+                         .job_id = intent.job_id,
+                         .data = event_data(outcome)}));
+  if (!intent.step_key.empty()) {
+    const Lease lease{{intent.job_id}, intent.lease, state.settings.instance};
+    const StepRecord step{intent.step_key, intent.step_inputs_hash, to_json(outcome)};
+    const Status stored = state.queue.put_step(lease, step);
+    // The note is written either way (G7); a newer owner of the job finds the file as it wants it.
+    if (!stored.has_value() && stored.error().reason != Reason::StaleLease) return stored;
+  }
+  if (const auto line = intent.idempotency_key.find('\n'); line != std::string::npos)
+    INDX_TRY(state.idempotency.complete(intent.subject, intent.idempotency_key.substr(0, line),
+                                        intent.idempotency_key.substr(line + 1), 200,
+                                        Json{{"ok", true}, {"data", to_json(outcome)}}));
+  return {};
+}
+
+Status abandon_write(State& state, const PlannedWrite& write, const std::string& displaced) {
+  INDX_TRY(state.intents.remove(write.intent.id));
+  if (!displaced.empty())
+    INDX_TRY(state.versions.keep(write.intent.path, displaced, write.intent.job_id, write.intent.at));
+  return {};
+}
+
+Status settle_writes(State& state, const Vault& vault) {
+  for (const WriteIntent& intent : INDX_TRY(state.intents.open_intents())) {
+    const auto path = INDX_TRY(NotePath::parse(intent.path));
+    const auto found = INDX_TRY(hash_on_disk(vault, path));
+    // A temp file that the exchange filled with somebody's edit must not be lost.
+    if (const auto left = read_temp_file(vault, path, intent.temp_name)) {
+      const auto hash = sha256_hex(*left);
+      if (hash != intent.before_sha256 && hash != intent.after_sha256)
+        INDX_TRY(state.versions.keep(intent.path, *left, intent.job_id, intent.at));
+    }
+    if (found == intent.after_sha256) {
+      const auto outcome = INDX_TRY(write_outcome_from_json(intent.outcome));
+      INDX_TRY(finish_write(state, intent, outcome));
+    } else {
+      INDX_TRY(state.intents.remove(intent.id));
+    }
+    log_info("settled a write that a crash interrupted",
+             {{"path", intent.path}, {"outcome", found == intent.after_sha256 ? "kept" : "dropped"}});
+  }
+  return {};
+}
+
+}  // namespace indx

@@ -1,0 +1,118 @@
+#pragma once
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/atom.hpp>
+#include <caf/type_id.hpp>
+#include <caf/typed_actor.hpp>
+
+#include "actors/messages.hpp"
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::StateChange)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::Reply)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::Claimed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::WriteOrder)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::IndexRequest)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::ScanRequest)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::EtagCheck)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::EventBatch)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::SubscribeRequest)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::ModelCall)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::ModelReply)
+
+CAF_BEGIN_TYPE_ID_BLOCK(indx, caf::first_custom_type_id)
+  CAF_ADD_TYPE_ID(indx, (indx::StateChange))
+  CAF_ADD_TYPE_ID(indx, (indx::Reply))
+  CAF_ADD_TYPE_ID(indx, (indx::Claimed))
+  CAF_ADD_TYPE_ID(indx, (indx::WriteOrder))
+  CAF_ADD_TYPE_ID(indx, (indx::IndexRequest))
+  CAF_ADD_TYPE_ID(indx, (indx::ScanRequest))
+  CAF_ADD_TYPE_ID(indx, (indx::EtagCheck))
+  CAF_ADD_TYPE_ID(indx, (indx::EventBatch))
+  CAF_ADD_TYPE_ID(indx, (indx::SubscribeRequest))
+  CAF_ADD_TYPE_ID(indx, (indx::ModelCall))
+  CAF_ADD_TYPE_ID(indx, (indx::ModelReply))
+  CAF_ADD_ATOM(indx, indx::atom, change_atom, "change")
+  CAF_ADD_ATOM(indx, indx::atom, commit_atom, "commit")
+  CAF_ADD_ATOM(indx, indx::atom, claim_atom, "claim")
+  CAF_ADD_ATOM(indx, indx::atom, tick_atom, "tick")
+  CAF_ADD_ATOM(indx, indx::atom, write_atom, "write")
+  CAF_ADD_ATOM(indx, indx::atom, pump_atom, "pump")
+  CAF_ADD_ATOM(indx, indx::atom, check_atom, "check")
+  CAF_ADD_ATOM(indx, indx::atom, seen_atom, "seen")
+  CAF_ADD_ATOM(indx, indx::atom, index_atom, "index")
+  CAF_ADD_ATOM(indx, indx::atom, scan_atom, "scan")
+  CAF_ADD_ATOM(indx, indx::atom, slice_atom, "slice")
+  CAF_ADD_ATOM(indx, indx::atom, publish_atom, "publish")
+  CAF_ADD_ATOM(indx, indx::atom, join_atom, "join")
+  CAF_ADD_ATOM(indx, indx::atom, leave_atom, "leave")
+  CAF_ADD_ATOM(indx, indx::atom, run_atom, "run")
+  CAF_ADD_ATOM(indx, indx::atom, model_atom, "model")
+  CAF_ADD_ATOM(indx, indx::atom, drain_atom, "drain")
+  CAF_ADD_ATOM(indx, indx::atom, crash_atom, "crash")
+CAF_END_TYPE_ID_BLOCK(indx)
+
+namespace indx {
+
+/// Owns the write connection of state.db; every other actor changes state through it (G1).
+using StateActor = caf::typed_actor<
+    /// Applies a change in the next group commit; the reply follows the sync.
+    caf::replies_to<atom::change_atom, StateChange>::with<Reply>,
+    /// Leases the next due job. Waits until there is one; an empty answer means that the engine stops.
+    caf::replies_to<atom::claim_atom>::with<Claimed>,
+    /// Commits what has gathered. Sent by the actor to itself.
+    caf::reacts_to<atom::commit_atom>,
+    /// Heartbeat, due jobs, upkeep. Sent by the actor to itself.
+    caf::reacts_to<atom::tick_atom>,
+    /// No more claims: answers the waiting ones with nothing.
+    caf::replies_to<atom::drain_atom>::with<Reply>>;
+
+/// Puts note writes in order: guard, intent, replace, done (section 4, G2).
+using WriterActor = caf::typed_actor<
+    /// Changes one note; the answer is a WriteOutcome.
+    caf::replies_to<atom::write_atom, WriteOrder>::with<Reply>,
+    /// Compares etags on disk; the answer lists `{path, expected, actual}` of those that differ.
+    caf::replies_to<atom::check_atom, EtagCheck>::with<Reply>,
+    /// What the watcher saw; own writes are left out, the rest goes to the indexer.
+    caf::reacts_to<atom::seen_atom, IndexRequest>,
+    /// Starts what may start. Sent by the actor to itself.
+    caf::reacts_to<atom::pump_atom>,
+    /// Answers when no write is in flight.
+    caf::replies_to<atom::drain_atom>::with<Reply>>;
+
+/// Owns the write connection of index.db.
+using IndexerActor = caf::typed_actor<
+    /// Brings a few files up to date; answers after the commit.
+    caf::replies_to<atom::index_atom, IndexRequest>::with<Reply>,
+    /// Compares all files with the index and catches up in slices; answers with counts at the end.
+    caf::replies_to<atom::scan_atom, ScanRequest>::with<Reply>,
+    /// The next slice. Sent by the actor to itself.
+    caf::reacts_to<atom::slice_atom>>;
+
+/// Fans events out to subscribers, in id order.
+using EventBusActor = caf::typed_actor<
+    caf::reacts_to<atom::publish_atom, EventBatch>,
+    /// Replays what follows the given id, then goes on live. The answer holds the subscription's number.
+    caf::replies_to<atom::join_atom, SubscribeRequest>::with<Reply>,
+    caf::reacts_to<atom::leave_atom, std::int64_t>>;
+
+/// Writes the tail of the events table to events.log.
+using AuditActor = caf::typed_actor<
+    /// There may be new events.
+    caf::reacts_to<atom::tick_atom>,
+    /// Answers when everything committed so far is in the file.
+    caf::replies_to<atom::drain_atom>::with<Reply>>;
+
+/// Makes one provider call at a time.
+using AiOpActor = caf::typed_actor<caf::replies_to<atom::model_atom, ModelCall>::with<ModelReply>>;
+
+/// Runs one job at a time: claims, runs, records, claims again.
+using RunnerActor = caf::typed_actor<caf::reacts_to<atom::run_atom>>;
+
+/// Lifetimes of all others.
+using SupervisorActor = caf::typed_actor<
+    /// Ends the named child as a crash would; for tests of recovery.
+    caf::reacts_to<atom::crash_atom, std::string>>;
+
+/// Looks at the folder and reports files that changed.
+using WatcherActor = caf::typed_actor<caf::reacts_to<atom::tick_atom>>;
+
+}  // namespace indx

@@ -1,0 +1,91 @@
+#include "actors/supervisor.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include "actors/audit.hpp"
+#include "actors/event_bus.hpp"
+#include "actors/indexer.hpp"
+#include "actors/job_runner.hpp"
+#include "actors/state_actor.hpp"
+#include "actors/vault_watcher.hpp"
+#include "actors/vault_writer.hpp"
+#include "base/log.hpp"
+
+namespace indx {
+namespace {
+
+struct SupervisorState {
+  struct Child {
+    ChildSpec spec;
+    caf::actor_addr address;
+  };
+  std::vector<Child> children;
+  inline static const char* name = "supervisor";
+};
+
+SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<SupervisorState> self, std::vector<ChildSpec> specs) {
+  for (auto& spec : specs) {
+    auto address = spec.spawn(self->system());
+    self->monitor(address);
+    self->state.children.push_back({std::move(spec), std::move(address)});
+  }
+  self->set_down_handler([self](caf::down_msg& down) {
+    for (auto& child : self->state.children) {
+      if (child.address != down.source) continue;
+      if (down.reason == caf::exit_reason::user_shutdown) return;
+      log_error("an actor ended by accident and starts again",
+                {{"actor", child.spec.name}, {"reason", caf::to_string(down.reason)}});
+      child.address = child.spec.spawn(self->system());
+      self->monitor(child.address);
+    }
+  });
+  self->set_exit_handler([self](caf::exit_msg& exit) {
+    for (auto child = self->state.children.rbegin(); child != self->state.children.rend(); ++child)
+      if (auto actor = caf::actor_cast<caf::strong_actor_ptr>(child->address))
+        caf::anon_send_exit(caf::actor_cast<caf::actor>(actor), caf::exit_reason::user_shutdown);
+    self->quit(exit.reason);
+  });
+  return {
+      [self](atom::crash_atom, const std::string& name) {
+        for (const auto& child : self->state.children)
+          if (child.spec.name == name)
+            if (auto actor = caf::actor_cast<caf::strong_actor_ptr>(child.address))
+              caf::anon_send_exit(caf::actor_cast<caf::actor>(actor), caf::exit_reason::kill);
+      },
+  };
+}
+
+}  // namespace
+
+SupervisorActor spawn_supervisor(caf::actor_system& system, std::vector<ChildSpec> children) {
+  return system.spawn(supervisor, std::move(children));
+}
+
+std::vector<ChildSpec> engine_children(Core& core, Directory& directory, const State::Settings& settings, bool with_watcher) {
+  Parts* parts = &core.parts;
+  Directory* known = &directory;
+  std::vector<ChildSpec> children;
+  const auto add = [&](const std::string& name, auto spawn) {
+    children.push_back({name, [spawn, known](caf::actor_system& system) {
+                          auto actor = spawn(system);
+                          known->set(actor);
+                          return actor.address();
+                        }});
+  };
+  add("state", [=](caf::actor_system& system) { return spawn_state_actor(system, {parts, known, settings}); });
+  add("event_bus", [=](caf::actor_system& system) { return spawn_event_bus(system, parts); });
+  add("audit", [=](caf::actor_system& system) { return spawn_audit(system, parts); });
+  add("indexer", [=](caf::actor_system& system) { return spawn_indexer(system, parts, known); });
+  add("vault_writer", [=](caf::actor_system& system) { return spawn_vault_writer(system, parts, known); });
+  for (int i = 0; i < parts->config.jobs.runners; ++i)
+    children.push_back({"job_runner_" + std::to_string(i), [=, &core](caf::actor_system& system) {
+                          return system.spawn<caf::detached>(job_runner, &core, known).address();
+                        }});
+  if (with_watcher)
+    children.push_back({"vault_watcher", [=](caf::actor_system& system) { return spawn_vault_watcher(system, parts, known).address(); }});
+  return children;
+}
+
+}  // namespace indx

@@ -1,0 +1,147 @@
+#include "ai/provider.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include "ai/providers/openai.hpp"
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
+namespace indx {
+namespace {
+
+constexpr int kMaxRetries = 3;
+constexpr auto kRetryWindow = std::chrono::seconds(60);
+constexpr std::chrono::milliseconds kFirstWait{500};
+constexpr const char* kFinishNames[] = {"stop", "length", "content_filter", "error"};
+
+/// The local rules of ai/extractive: they answer without `generate`.
+class BuiltinProvider : public Provider {
+ public:
+  std::string name() const override { return "builtin"; }
+  std::string model() const override { return "extractive"; }
+  bool can_generate() const override { return false; }
+  Result<GenerateReply> generate(const GenerateRequest&, const CancelToken&) override {
+    return make_error(Reason::AiUnavailable, "The builtin provider has no chat model; set INDX_AI_PROVIDER and INDX_AI_MODEL.",
+                      {{"required_role", "chat"}});
+  }
+};
+
+bool is_blank(const AiUsage& usage) { return usage.input_tokens == 0 && usage.output_tokens == 0 && !usage.cost_usd; }
+
+void wait_unless_cancelled(std::chrono::milliseconds time, const CancelToken& cancel) {
+  std::mutex mutex;
+  std::condition_variable wake;
+  const auto registration = cancel.on_cancel([&] {
+    const std::scoped_lock lock(mutex);
+    wake.notify_all();
+  });
+  std::unique_lock lock(mutex);
+  wake.wait_for(lock, time, [&] { return cancel.is_cancelled(); });
+}
+
+Error call_cancelled() { return make_error(Reason::Cancelled, "The call to the AI provider was cancelled."); }
+
+}  // namespace
+
+AiUsage& AiUsage::operator+=(const AiUsage& other) {
+  if (is_blank(other)) return *this;
+  if (is_blank(*this)) return *this = other;
+  input_tokens += other.input_tokens;
+  output_tokens += other.output_tokens;
+  if (cost_usd && other.cost_usd) *cost_usd += *other.cost_usd;
+  else cost_usd.reset();  // a sum with an unknown part is unknown
+  if (other.source != "reported") source = other.source;
+  return *this;
+}
+
+Json to_json(const AiUsage& usage) {
+  return {{"input_tokens", usage.input_tokens},
+          {"output_tokens", usage.output_tokens},
+          {"cost_usd", usage.cost_usd ? Json(*usage.cost_usd) : Json()},
+          {"source", usage.source}};
+}
+
+Json to_json(const GenerateReply& reply) {
+  return {{"text", reply.text},
+          {"structured", reply.structured},
+          {"usage", to_json(reply.usage)},
+          {"finish_reason", kFinishNames[static_cast<std::size_t>(reply.finish_reason)]}};
+}
+
+Result<GenerateReply> generate_reply_from_json(const Json& json) {
+  try {
+    GenerateReply reply;
+    reply.text = json.at("text").get<std::string>();
+    reply.structured = json.at("structured");
+    const auto& usage = json.at("usage");
+    reply.usage.input_tokens = usage.at("input_tokens").get<std::int64_t>();
+    reply.usage.output_tokens = usage.at("output_tokens").get<std::int64_t>();
+    if (usage.at("cost_usd").is_number()) reply.usage.cost_usd = usage.at("cost_usd").get<double>();
+    reply.usage.source = usage.at("source").get<std::string>();
+    const auto* name = std::find(std::begin(kFinishNames), std::end(kFinishNames), json.at("finish_reason").get<std::string>());
+    if (name == std::end(kFinishNames)) return internal_error("A stored model reply has an unknown finish reason.");
+    reply.finish_reason = static_cast<FinishReason>(name - std::begin(kFinishNames));
+    return reply;
+  } catch (const Json::exception&) {
+    return internal_error("A stored model reply cannot be read.");
+  }
+}
+
+Result<std::unique_ptr<Provider>> make_provider(const AiConfig& config) {
+  if (!config.enabled || config.provider.empty()) return std::unique_ptr<Provider>();
+  if (config.provider == "builtin") return std::unique_ptr<Provider>(std::make_unique<BuiltinProvider>());
+  if (config.provider != "openai")
+    return invalid(cat("The AI provider `", config.provider, "` is not available in this version; use builtin or openai."),
+                   {{"key", "INDX_AI_PROVIDER"}, {"value", config.provider}});
+  if (config.model.empty())
+    return invalid("The openai provider needs a model: set INDX_AI_MODEL or ai.model.", {{"key", "INDX_AI_MODEL"}});
+  return make_openai_provider(config);
+}
+
+bool is_transient(const Error& error) {
+  if (error.reason != Reason::AiProviderError) return false;
+  const auto cause = error.details.value("cause", "");
+  if (cause == "timeout" || cause == "connect") return true;
+  if (cause != "status" || error.details.value("upstream_code", "") == "insufficient_quota") return false;
+  const auto status = error.details.value("upstream_status", 0);
+  return status == 408 || status == 429 || status >= 500;
+}
+
+std::optional<std::chrono::milliseconds> retry_after(const Error& error) {
+  const auto it = error.details.find("retry_after_ms");
+  if (it == error.details.end() || !it->is_number_integer()) return std::nullopt;
+  return std::chrono::milliseconds(it->get<std::int64_t>());
+}
+
+Result<GenerateReply> generate_with_retry(Provider& provider, const GenerateRequest& request, const CancelToken& cancel,
+                                          const RetryHooks& hooks) {
+  const auto now = [&] { return hooks.now ? hooks.now() : std::chrono::steady_clock::now().time_since_epoch(); };
+  const auto begin = now();
+  for (int attempt = 1;; ++attempt) {
+    if (cancel.is_cancelled()) return call_cancelled();
+    if (hooks.on_attempt) INDX_TRY(hooks.on_attempt(attempt));
+    auto result = provider.generate(request, cancel);
+    if (hooks.on_result) hooks.on_result(attempt, result);
+    if (result || attempt > kMaxRetries || !is_transient(result.error())) return result;
+    const auto pause = std::max(kFirstWait * (1 << (attempt - 1)), retry_after(result.error()).value_or(kFirstWait));
+    if (now() - begin + pause > kRetryWindow) return result;
+    if (hooks.wait) hooks.wait(pause, cancel);
+    else wait_unless_cancelled(pause, cancel);
+  }
+}
+
+std::int64_t estimate_tokens(std::string_view text) {
+  std::int64_t quarters = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto point = decode_at(text, i);
+    i += point.length;
+    const bool is_latin = point.value < 0x250;
+    const bool is_alphabetic = point.value < 0x1100;  // Greek to Georgian: about two characters a token
+    quarters += is_latin ? 1 : is_alphabetic ? 2 : 4;
+  }
+  return (quarters + 3) / 4;
+}
+
+}  // namespace indx

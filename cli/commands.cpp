@@ -1,0 +1,202 @@
+#include "cli/commands.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/text.hpp"
+#include "cli/global_flags.hpp"
+
+namespace indx {
+namespace {
+
+using Type = SchemaNode::Type;
+
+std::string value_name(const SchemaNode& node) {
+  switch (node.type) {
+    case Type::String: return node.allowed.empty() ? "TEXT" : join(node.allowed, "|");
+    case Type::Integer:
+    case Type::Number: return "N";
+    case Type::Boolean: return "";
+    case Type::Array: return value_name(*node.items).empty() ? "JSON" : value_name(*node.items);
+    case Type::Object:
+    case Type::Map:
+    case Type::Any: return "JSON";
+  }
+  return "JSON";
+}
+
+/// Row D75: what a scope is called on the command line, and the kind that it means.
+struct ScopeFlag {
+  std::string_view flag, property, kind;
+};
+constexpr std::array kScopeFlags = {
+    ScopeFlag{"paths", "paths", "paths"}, ScopeFlag{"glob", "path_glob", "glob"}, ScopeFlag{"tag", "tag", "tag"},
+    ScopeFlag{"q", "q", "query"},         ScopeFlag{"note", "path", "note"},
+};
+
+const ScopeFlag* scope_flag_of(const SchemaNode& object, const std::string& property) {
+  const auto* kind = object.find("kind");
+  if (kind == nullptr) return nullptr;
+  for (const auto& row : kScopeFlags) {
+    const auto& allowed = kind->schema.allowed;
+    if (row.property == property && std::find(allowed.begin(), allowed.end(), row.kind) != allowed.end()) return &row;
+  }
+  return nullptr;
+}
+
+Flag flag_of(const std::string& name, std::vector<std::string> target, const SchemaNode& schema) {
+  return {.name = kebab(name), .value = value_name(schema), .target = std::move(target), .schema = schema};
+}
+
+void add_flattened(const SchemaNode::Property& object, std::vector<Flag>& flags) {
+  for (const auto& property : object.schema.properties) {
+    const auto* scope = scope_flag_of(object.schema, property.name);
+    Flag flag = flag_of(object.name + "-" + std::string(scope != nullptr ? scope->flag : property.name), {object.name, property.name}, property.schema);
+    flag.splits_commas = property.schema.type == Type::Array;
+    if (scope != nullptr) flag.implied_kind = scope->kind;
+    flags.push_back(std::move(flag));
+  }
+}
+
+/// `--max-per-note` for `--vocabulary-max-per-note`, where it can mean nothing else.
+void add_short_forms(std::vector<Flag>& flags) {
+  std::map<std::string, int> uses;
+  const auto short_name = [](const Flag& flag) { return flag.name.substr(kebab(flag.target[0]).size() + 1); };
+  for (const auto& flag : flags) {
+    ++uses[flag.name];
+    if (flag.target.size() == 2) ++uses[short_name(flag)];
+  }
+  const std::size_t count = flags.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (flags[i].target.size() != 2) continue;
+    Flag flag = flags[i];
+    flag.name = short_name(flags[i]);
+    flag.is_listed = false;
+    if (uses[flag.name] == 1 && flag.name != "kind" && find_global_flag(flag.name) == nullptr) flags.push_back(std::move(flag));
+  }
+}
+
+Command command_of(const Operation& operation) {
+  Command command;
+  command.words = split(operation.cli.empty() ? replace_all(operation.name, "_", " ") : operation.cli, ' ');
+  command.summary = operation.summary;
+  command.guidance = operation.guidance;
+  command.operation = &operation;
+  for (const auto& name : operation.cli_positional)
+    if (const auto* property = operation.input.find(name)) command.positionals.push_back({name, property->schema, property->is_required});
+  command.flags = flags_of(operation.input, operation.cli_positional);
+  return command;
+}
+
+SchemaNode text_node(std::string description, std::vector<std::string> allowed = {}) {
+  SchemaNode node;
+  node.type = Type::String;
+  node.description = std::move(description);
+  node.allowed = std::move(allowed);
+  return node;
+}
+SchemaNode typed_node(Type type, std::string description) {
+  SchemaNode node = text_node(std::move(description));
+  node.type = type;
+  return node;
+}
+
+Command special_command(Special special, std::string_view words, std::string summary, std::string guidance) {
+  Command command;
+  command.words = split(words, ' ');
+  command.summary = std::move(summary);
+  command.guidance = std::move(guidance);
+  command.special = special;
+  return command;
+}
+
+std::vector<Command> special_commands() {
+  auto serve = special_command(Special::Serve, "serve", "Serve the vault over REST, SSE and MCP until a signal comes.",
+                               "Without --vault and INDX_VAULT it serves /vault. SIGTERM and Ctrl-C stop it; a second one at once.");
+  serve.flags = {flag_of("host", {"host"}, text_node("Address to listen on; default 127.0.0.1.")),
+                 flag_of("port", {"port"}, typed_node(Type::Integer, "Port to listen on; default 8080, 0: the system picks.")),
+                 flag_of("socket_only", {"socket_only"}, typed_node(Type::Boolean, "Listen on the socket in the index folder only."))};
+  serve.example = "indx serve --vault ~/notes --port 8080";
+  auto mcp = special_command(Special::McpServe, "mcp serve", "Serve one MCP client over stdin and stdout.",
+                             "For the configuration of an MCP host. Uses the live server of the vault when there is one.");
+  SchemaNode scopes = typed_node(Type::Array, "What the client may do; default vault:read,vault:write. `path:GLOB` narrows it to notes.");
+  scopes.items = std::make_shared<SchemaNode>(text_node(""));
+  mcp.flags = {flag_of("stdio", {"stdio"}, typed_node(Type::Boolean, "Use stdin and stdout; the only transport of this command.")),
+               flag_of("scopes", {"scopes"}, scopes)};
+  mcp.flags.back().splits_commas = true;
+  mcp.example = "indx mcp serve --stdio --vault ~/notes --scopes vault:read";
+  auto watch = special_command(Special::JobWatch, "job watch", "Follow a job to its end.",
+                               "A progress bar on a terminal, else one JSON object a line. Ends with the exit code of the job.");
+  watch.positionals = {{"id", text_node("Id of the job; left out: the newest one that is not finished."), false}};
+  watch.example = "indx job watch";
+  auto resume = special_command(Special::JobResume, "job resume", "Run a job that waits for a server here, and wait for it.",
+                                "For jobs that an earlier command or server left behind.");
+  resume.positionals = {{"id", text_node("Id of the job."), true}};
+  resume.example = "indx job resume 01JQ3V0F8Y4T2XK8M6N1ZB5C7D";
+  auto schema = special_command(Special::Schema, "schema", "Print the contract: operations, inputs, outputs, errors.", "");
+  schema.positionals = {{"operation", text_node("Name of one operation; left out: all."), false}};
+  schema.example = "indx schema note_read";
+  auto completion = special_command(Special::Completion, "completion", "Print the completion script of a shell.", "");
+  completion.positionals = {{"shell", text_node("The shell.", {"bash", "zsh", "fish"}), true}};
+  completion.example = "indx completion bash > ~/.local/share/bash-completion/completions/indx";
+  auto version = special_command(Special::Version, "version", "Print name and version.", "");
+  version.example = "indx version";
+  return {serve, mcp, watch, resume, schema, completion, version};
+}
+
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+const Flag* Command::find_flag(std::string_view name) const {
+  const auto it = std::find_if(flags.begin(), flags.end(), [&](const Flag& flag) { return flag.name == name; });
+  return it == flags.end() ? nullptr : &*it;
+}
+
+std::vector<Command> make_commands(const Registry& registry) {
+  std::vector<Command> commands;
+  for (const auto& operation : registry.all()) commands.push_back(command_of(operation));
+  for (auto& command : special_commands()) commands.push_back(std::move(command));
+  return commands;
+}
+
+std::vector<Flag> flags_of(const SchemaNode& input, const std::vector<std::string>& positionals) {
+  std::vector<Flag> flags;
+  for (const auto& property : input.properties) {
+    if (std::find(positionals.begin(), positionals.end(), property.name) != positionals.end()) continue;
+    flags.push_back(flag_of(property.name, {property.name}, property.schema));
+    if (property.schema.type == Type::Object) add_flattened(property, flags);
+  }
+  add_short_forms(flags);
+  return flags;
+}
+
+std::string kebab(std::string_view name) { return replace_all(name, "_", "-"); }
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const auto& candidate : candidates) {
+    const std::size_t d = distance(word.substr(0, 64), candidate);
+    if (d >= best_distance) continue;
+    best = candidate;
+    best_distance = d;
+  }
+  return best;
+}
+
+}  // namespace indx

@@ -1,0 +1,53 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/operation.hpp"
+
+namespace indx {
+
+/// A flag of one command, and where in the input its value goes.
+struct Flag {
+  std::string name;                 ///< `max-per-note`
+  std::string value;                ///< `TEXT`; empty: a switch
+  std::vector<std::string> target;  ///< {"vocabulary", "max_per_note"}
+  SchemaNode schema;
+  bool splits_commas = false;       ///< `a,b` are two values
+  std::string implied_kind;         ///< value of the `kind` beside it, when that is not given
+  bool is_listed = true;            ///< short forms are understood, but help shows the long ones
+};
+
+struct Positional {
+  std::string name;
+  SchemaNode schema;
+  bool is_required = true;
+};
+
+/// Verbs that are no operations.
+enum class Special : std::uint8_t { None, Serve, McpServe, JobWatch, JobResume, Schema, Completion, Version };
+
+/// What can be typed: an operation of the registry, or one of the few verbs that are none.
+struct Command {
+  std::vector<std::string> words;  ///< {"note", "get"}
+  std::string summary, guidance, example;
+  const Operation* operation = nullptr;  ///< of the registry that the commands were made from
+  Special special = Special::None;
+  std::vector<Positional> positionals;
+  std::vector<Flag> flags;
+
+  const Flag* find_flag(std::string_view name) const;
+};
+
+/// The operations in their order, then the special verbs. `registry` must outlive them.
+std::vector<Command> make_commands(const Registry& registry);
+
+/// The flags of an input schema: `--kebab-name` each; objects flattened to `--field-subfield`.
+std::vector<Flag> flags_of(const SchemaNode& input, const std::vector<std::string>& positionals);
+
+std::string kebab(std::string_view name);
+/// The candidate that `word` most likely stands for; empty when none is near.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace indx

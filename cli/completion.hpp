@@ -1,0 +1,12 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+
+namespace indx {
+
+/// The script that a shell loads to complete words and flags; empty for a shell that is not known.
+std::string completion_script(const std::string& shell, const std::vector<Command>& commands);
+
+}  // namespace indx

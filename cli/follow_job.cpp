@@ -1,0 +1,104 @@
+#include "cli/follow_job.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/text.hpp"
+
+namespace indx {
+namespace {
+
+using std::chrono::milliseconds;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr milliseconds kLeastPause{100}, kLongestPause{1000};  // between two readings of the record
+constexpr std::chrono::seconds kPatience{30};
+
+/// Something happened to the job.
+class Bell {
+ public:
+  void ring() {
+    {
+      const std::scoped_lock lock(mutex_);
+      is_rung_ = true;
+    }
+    rung_.notify_all();
+  }
+  void wait(milliseconds longest) {
+    std::unique_lock lock(mutex_);
+    rung_.wait_for(lock, longest, [this] { return is_rung_; });
+    is_rung_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable rung_;
+  bool is_rung_ = false;
+};
+
+Result<Json> read_record(Dispatcher& dispatcher, const Principal& principal, const std::string& id, const CancelToken& cancel) {
+  Call call;
+  call.operation = dispatcher.registry().find("job_get");
+  if (call.operation == nullptr) return internal_error("The registry holds no job_get.");
+  call.input = {{"id", id}};
+  call.principal = principal;
+  call.cancel = cancel;
+  Json answer = INDX_TRY(dispatcher.call_and_wait(std::move(call)).result);
+  return answer.contains("job") ? answer["job"] : answer;
+}
+
+}  // namespace
+
+bool is_final_record(const Json& record) {
+  const auto it = record.find("finished_at");
+  return it != record.end() && !it->is_null();
+}
+
+Result<Json> outcome_of(const Json& record) {
+  const std::string state = record.value("state", record.value("status", ""));
+  const std::string id = record.value("id", "");
+  const auto result = record.find("result");
+  if (state == "succeeded") return result == record.end() || result->is_null() ? Json::object() : *result;
+  if (state == "cancelled") {
+    Json details{{"job_id", id}};
+    if (result != record.end() && !result->is_null()) details["partial"] = *result;
+    return make_error(Reason::Cancelled, cat("The job ", id, " was cancelled; what it wrote before stays."), details);
+  }
+  const auto stored = record.find("error");
+  Error error = stored != record.end() && stored->is_object() ? error_from_json(*stored) : internal_error("The job failed without saying why.");
+  error.details["job_id"] = id;
+  return error;
+}
+
+Result<Json> follow_job(Dispatcher& dispatcher, const Principal& principal, const std::string& id, const CancelToken& cancel,
+                        const std::function<void(const Json& record)>& on_record) {
+  const auto bell = std::make_shared<Bell>();  // shared: a sink may still run when this function has ended
+  EventFilter filter;
+  filter.job_id = id;
+  std::unique_ptr<Subscription> subscription;
+  const auto registration = cancel.on_cancel([bell] { bell->ring(); });
+  auto last_answer = SteadyClock::now();
+  while (!cancel.is_cancelled()) {
+    if (!subscription) {
+      auto opened = dispatcher.subscribe(filter, std::nullopt, [bell](const Event&) { return bell->ring(), true; });
+      if (opened) subscription = std::move(*opened);
+    }
+    const auto record = read_record(dispatcher, principal, id, cancel);
+    const auto now = SteadyClock::now();
+    if (record) {
+      last_answer = now;
+      on_record(*record);
+      if (is_final_record(*record)) return record;
+    } else if (cancel.is_cancelled() || !record.error().is_retryable() || now - last_answer > kPatience) {
+      return record;
+    }
+    bell->wait(kLongestPause);
+    std::this_thread::sleep_for(kLeastPause / (record ? 2 : 1));
+  }
+  return make_error(Reason::Cancelled, cat("Stopped watching; the job ", id, " goes on."), Json{{"job_id", id}});
+}
+
+}  // namespace indx

@@ -1,0 +1,64 @@
+#include "cli/output.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace indx {
+namespace {
+
+std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+bool is_terminal(int fd) { return ::isatty(fd) == 1; }
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {
+      pollfd ready{fd, POLLOUT, 0};
+      ::poll(&ready, 1, 1000);
+      continue;
+    }
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+std::string data_text(const Json& data, bool is_pretty) {
+  return is_pretty ? data.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : line_of(data);
+}
+
+std::string lines_text(const Operation& operation, const Json& data) {
+  for (const auto& property : operation.output.properties) {
+    const auto it = data.find(property.name);
+    if (property.schema.type != SchemaNode::Type::Array || it == data.end() || !it->is_array()) continue;
+    std::string lines;
+    for (const auto& item : *it) lines += line_of(item);
+    return lines;
+  }
+  return line_of(data);
+}
+
+std::string error_text(const Error& error) {
+  std::string message = error.message;
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  return "error: " + message + "\n" + line_of(error.to_json());
+}
+
+int print_result(const Result<Json>& result) {
+  if (!result) return print_error(result.error());
+  return write_all(STDOUT_FILENO, data_text(*result, is_terminal(STDOUT_FILENO))) ? 0 : 1;
+}
+
+int print_error(const Error& error) {
+  write_all(STDERR_FILENO, error_text(error));
+  return error.exit_code();
+}
+
+}  // namespace indx

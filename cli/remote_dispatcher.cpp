@@ -1,0 +1,393 @@
+#include "cli/remote_dispatcher.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <future>
+#include <thread>
+
+#include "base/http_client.hpp"
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+#include "cli/follow_job.hpp"
+#include "cli/sse_reader.hpp"
+#include "vault/note_path.hpp"
+
+namespace indx {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kShortAnswer{120000};
+constexpr std::size_t kMaxAnswerBytes = 256U << 20U;
+
+bool has_query(const std::string& method) { return method == "GET" || method == "HEAD" || method == "DELETE"; }
+
+std::string query_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The address of a call: captures filled in, the rest of a read as query. What is left of `input` is the body.
+Result<std::string> target_of(const Operation& operation, Json& input) {
+  std::string target;
+  for (const auto& part : split(operation.route.pattern.substr(1), '/')) {
+    target += '/';
+    if (!part.starts_with('{')) {
+      target += part;
+      continue;
+    }
+    const std::string field = part.substr(1, part.size() - 2);
+    if (!input.contains(field)) return invalid(cat("`", field, "` is required."), Json{{"path", field}});
+    std::string text = query_text(input[field]);
+    input.erase(field);
+    if (field == "path") text = INDX_TRY(NotePath::parse(text)).str();  // as the handler will: no `..` may bend the address
+    target += percent_encode(text, field == "path");
+  }
+  if (!has_query(operation.route.method)) return target;
+  char separator = '?';
+  for (const auto& [key, value] : input.items()) {
+    target += separator + percent_encode(key) + "=" + percent_encode(query_text(value));
+    separator = '&';
+  }
+  return target;
+}
+
+Error error_of_response(const HttpClientResponse& response) {
+  const Json body = Json::parse(response.body, nullptr, false);
+  if (body.is_object() && body.contains("error") && body["error"].is_object()) return error_from_json(body["error"]);
+  Reason reason = Reason::Internal;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Reason::kCount); ++i) {
+    const Error sample = make_error(static_cast<Reason>(i), "");
+    if (sample.http_status() != response.status) continue;
+    reason = sample.reason;
+    break;
+  }
+  return make_error(reason, cat("The server answered with status ", response.status, "."), Json{{"status", response.status}});
+}
+
+Event event_of(const SseFrame& frame, std::string* epoch) {
+  Event event;
+  event.kind = frame.event;
+  Json data = Json::parse(frame.data, nullptr, false);
+  if (!data.is_object()) return event;
+  const auto take = [&](const char* key) {
+    const auto it = data.find(key);
+    std::string text = it != data.end() && it->is_string() ? it->get<std::string>() : "";
+    if (it != data.end()) data.erase(key);
+    return text;
+  };
+  const std::string id = take("id");
+  if (const auto dash = id.rfind('-'); dash != id.npos) {
+    if (epoch != nullptr) *epoch = id.substr(0, dash);
+    event.id = std::strtoll(id.c_str() + dash + 1, nullptr, 10);
+  }
+  if (const auto kind = take("kind"); !kind.empty()) event.kind = kind;
+  event.at = parse_time(take("at")).value_or(Timestamp());
+  event.actor = take("actor");
+  event.subject = take("subject");
+  event.job_id = take("job_id");
+  event.data = std::move(data);
+  return event;
+}
+
+/// What the threads of one dispatcher share.
+struct Wire {
+  RemoteTarget target;
+  std::mutex mutex;
+  std::string epoch;        // of the last event seen
+  CancelToken closing;
+
+  HttpClientRequest request(const std::string& method, const std::string& path_and_query, const Principal* principal) const {
+    HttpClientRequest request;
+    request.method = method;
+    request.url = target.base + path_and_query;
+    request.timeout = milliseconds(0);
+    request.max_response_bytes = kMaxAnswerBytes;
+    if (!target.token.empty()) request.headers.emplace_back("Authorization", "Bearer " + target.token);
+    if (principal == nullptr) return request;
+    request.headers.emplace_back("X-Indx-Surface", std::string(name(principal->surface)));
+    std::vector<std::string> scopes;
+    for (const Scope scope : principal->scopes) scopes.emplace_back(name(scope));
+    for (const auto& glob : principal->path_globs) scopes.push_back("path:" + glob);
+    if (!scopes.empty()) request.headers.emplace_back("X-Indx-Scopes", join(scopes, " "));
+    return request;
+  }
+};
+
+/// One stream of /v1/events on a thread of its own; comes back after a lost connection.
+class RemoteSubscription : public Subscription {
+ public:
+  RemoteSubscription(std::shared_ptr<Wire> wire, std::string target, std::optional<std::string> last_id, std::function<bool(const Event&)> sink)
+      : wire_(std::move(wire)), target_(std::move(target)), last_id_(std::move(last_id)), sink_(std::move(sink)) {}
+  ~RemoteSubscription() override {
+    cancel_.cancel(CancelReason::Requested);
+    if (thread_.joinable() && thread_.get_id() == std::this_thread::get_id()) thread_.detach();
+    else if (thread_.joinable()) thread_.join();
+  }
+
+  /// Returns when the stream is open, so that nothing that happens later is missed.
+  Status open() {
+    std::promise<Status> opened;
+    auto is_open = opened.get_future();
+    thread_ = std::thread([this, promise = std::move(opened)]() mutable { run(std::move(promise)); });
+    return is_open.get();
+  }
+
+ private:
+  void run(std::promise<Status> opened) {
+    std::optional<std::promise<Status>> first = std::move(opened);
+    const auto on_opened = [&first](Status status) {
+      if (first) first->set_value(std::move(status));
+      first.reset();
+    };
+    while (!cancel_.is_cancelled() && !is_ended_) {
+      auto request = wire_->request("GET", target_, nullptr);
+      request.headers.emplace_back("Accept", "text/event-stream");
+      if (last_id_) request.headers.emplace_back("Last-Event-ID", *last_id_);
+      SseReader reader;
+      const auto response = http_stream(request, cancel_, [&](std::string_view bytes) {
+        on_opened({});
+        return reader.add(bytes, [this](const SseFrame& frame) { return take(frame); });
+      });
+      if (!response) on_opened(response.error());
+      else if (response->status >= 300) return on_opened(error_of_response(*response));
+      if (!response && first) return;
+      pause();
+    }
+    on_opened({});
+  }
+
+  bool take(const SseFrame& frame) {
+    if (!frame.id.empty()) last_id_ = frame.id;
+    Event event;
+    {
+      const std::scoped_lock lock(wire_->mutex);
+      event = event_of(frame, &wire_->epoch);
+    }
+    is_ended_ = !sink_(event);
+    return !is_ended_;
+  }
+
+  void pause() {
+    std::unique_lock lock(mutex_);
+    const auto registration = cancel_.on_cancel([this] { woken_.notify_all(); });
+    for (int i = 0; i < 10 && !cancel_.is_cancelled() && !is_ended_; ++i) woken_.wait_for(lock, milliseconds(50));
+  }
+
+  const std::shared_ptr<Wire> wire_;  // shared with the dispatcher
+  const std::string target_;
+  std::optional<std::string> last_id_;
+  const std::function<bool(const Event&)> sink_;
+  CancelToken cancel_;
+  std::mutex mutex_;
+  std::condition_variable woken_;
+  bool is_ended_ = false;
+  std::thread thread_;
+};
+
+class RemoteDispatcher : public Dispatcher {
+ public:
+  RemoteDispatcher(Registry registry, RemoteTarget target) : registry_(std::move(registry)) { wire_->target = std::move(target); }
+  ~RemoteDispatcher() override {
+    wire_->closing.cancel(CancelReason::Shutdown);
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [this] { return calls_ == 0; });
+  }
+
+  const Registry& registry() const override { return registry_; }
+  bool has_provider() const override { return !RemoteDispatcher::health_of_server().value("provider", "").empty(); }
+  Json health() override { return health_of_server(); }
+  Result<Principal> authenticate(const std::string&) override {
+    return make_error(Reason::Unauthorized, "Tokens are checked by the server that holds the vault.");
+  }
+  std::string event_epoch() const override {
+    const std::scoped_lock lock(wire_->mutex);
+    return wire_->epoch;
+  }
+
+  void call(Call call, OnAnswer answer, OnEvent progress) override {
+    {
+      const std::scoped_lock lock(mutex_);
+      ++calls_;
+    }
+    // Nobody waits for the caller's thread; the count keeps this object alive until the thread has let go of it.
+    std::thread([this, call = std::move(call), answer = std::move(answer), progress = std::move(progress)]() mutable {
+      const auto closing = wire_->closing.on_cancel([cancel = call.cancel] { cancel.cancel(CancelReason::Shutdown); });
+      auto result = run(call, progress);
+      std::exchange(answer, {})(std::move(result));
+      progress = {};
+      const std::scoped_lock lock(mutex_);
+      --calls_;
+      ended_.notify_all();
+    }).detach();
+  }
+
+  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter, const std::optional<std::string>& last_event_id,
+                                                  std::function<bool(const Event&)> sink) override {
+    std::string target = "/v1/events";
+    char separator = '?';
+    if (!filter.kinds.empty()) target += cat(std::exchange(separator, '&'), "kinds=", percent_encode(join(filter.kinds, ",")));
+    if (!filter.job_id.empty()) target += cat(separator, "jobs=", percent_encode(filter.job_id));
+    auto subscription = std::make_unique<RemoteSubscription>(wire_, target, last_event_id, std::move(sink));
+    INDX_TRY(subscription->open());
+    return std::unique_ptr<Subscription>(std::move(subscription));
+  }
+
+ private:
+  static Answer failed(Error error) {
+    const int status = error.http_status();
+    return {std::move(error), status, {}, false, false};
+  }
+
+  /// A narrowed caller is refused here too: over TCP the server knows only the token.
+  static Status check_scopes(const Call& call) {
+    std::vector<Scope> wanted = call.operation->scopes;
+    if (call.operation->extra_scopes)
+      for (const Scope scope : call.operation->extra_scopes(call.input)) wanted.push_back(scope);
+    for (const Scope scope : wanted)
+      if (!call.principal.has(scope))
+        return make_error(Reason::Forbidden, cat("`", call.operation->name, "` needs the scope ", name(scope), ", which this caller lacks."),
+                          Json{{"required_scopes", {std::string(name(scope))}}});
+    return {};
+  }
+
+  Answer run(const Call& call, const OnEvent& progress) {
+    const auto input = validate(call.operation->input, call.input);
+    if (!input) return failed(input.error());
+    Call complete = call;
+    complete.input = *input;
+    if (const auto allowed = check_scopes(complete); !allowed) return failed(allowed.error());
+    const bool is_long = call.operation->execution != Execution::Inline;
+    if (is_long && call.keep && !call.is_async) return run_as_job(call, progress);
+    const bool streams = progress && !call.is_async && (is_long || call.operation->needs_provider);
+    return exchange(call, call.is_async, streams ? progress : OnEvent());
+  }
+
+  Answer run_as_job(const Call& call, const OnEvent& progress) {
+    Answer accepted = exchange(call, true, {});
+    if (!accepted.result || !accepted.is_accepted) return accepted;
+    const std::string id = (*accepted.result)["job"].value("id", "");
+    const auto record = follow_job(*this, call.principal, id, call.cancel, [&](const Json& now) {
+      if (!progress || !now.contains("progress")) return;
+      Event event;
+      event.kind = "job.progress";
+      event.job_id = id;
+      event.data = {{"job", id}, {"progress", now["progress"]}};
+      progress(event);
+    });
+    Answer answer{record, call.operation->success_status, id, accepted.is_replay, false};
+    if (record) answer.result = outcome_of(*record);
+    if (!answer.result) answer.http_status = answer.result.error().http_status();
+    return answer;
+  }
+
+  Answer exchange(const Call& call, bool is_async, const OnEvent& progress) {
+    Json input = call.input;
+    const auto target = target_of(*call.operation, input);
+    if (!target) return failed(target.error());
+    auto request = wire_->request(call.operation->route.method, *target, &call.principal);
+    const bool is_long = call.operation->execution != Execution::Inline || call.operation->needs_provider;
+    if (!is_long || is_async) request.timeout = kShortAnswer;
+    if (!has_query(request.method)) {
+      request.headers.emplace_back("Content-Type", "application/json");
+      request.body = input.dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+    if (!call.idempotency_key.empty()) request.headers.emplace_back("Idempotency-Key", call.idempotency_key);
+    if (is_async) request.headers.emplace_back("Prefer", "respond-async");
+    return progress ? stream(call, request, progress) : plain(call, request);
+  }
+
+  Answer plain(const Call& call, HttpClientRequest& request) {
+    auto response = http_exchange(request, call.cancel);
+    if (!response) return failed(response.error());
+    if (request.method == "HEAD") {
+      if (response->status == 200 || response->status == 404) return head_answer(call, *response);
+      request.method = "GET";  // HEAD has no body; the error of a GET has one
+      response = http_exchange(request, call.cancel);
+      if (!response) return failed(response.error());
+    }
+    return to_answer(call, *response);
+  }
+
+  /// The output that HEAD means: what was asked, whether it is there, its etag.
+  static Answer head_answer(const Call& call, const HttpClientResponse& response) {
+    Json data = Json::object();
+    for (const auto& property : call.operation->output.properties) {
+      const auto etag = response.headers.find("etag");
+      if (call.input.contains(property.name)) data[property.name] = property.name == "path" ? shown_path(call.input["path"]) : call.input[property.name];
+      else if (property.schema.type == SchemaNode::Type::Boolean) data[property.name] = response.status == 200;
+      else if (property.name == "etag" && etag != response.headers.end()) data["etag"] = replace_all(etag->second, "\"", "");
+    }
+    return {std::move(data), call.operation->success_status, {}, false, false};
+  }
+  static Json shown_path(const Json& path) {
+    const auto parsed = path.is_string() ? NotePath::parse(path.get<std::string>()) : Result<NotePath>(invalid(""));
+    return parsed ? Json(parsed->str()) : path;
+  }
+
+  static Answer to_answer(const Call& call, const HttpClientResponse& response) {
+    const auto header = [&](const char* key) {
+      const auto it = response.headers.find(key);
+      return it == response.headers.end() ? std::string() : it->second;
+    };
+    Answer answer{Json::object(), response.status, {}, header("x-indx-idempotent-replay") == "true", response.status == 202};
+    Json body = response.status < 300 ? Json::parse(response.body, nullptr, false) : Json();
+    const bool is_whole = body.is_object() && body.contains("data");
+    if (is_whole) answer.result = std::move(body["data"]);
+    else answer.result = error_of_response(response);
+    if (answer.is_accepted && is_whole) answer.job_id = answer.result->contains("job") ? (*answer.result)["job"].value("id", "") : "";
+    (void)call;
+    return answer;
+  }
+
+  Answer stream(const Call& call, HttpClientRequest& request, const OnEvent& progress) {
+    request.headers.emplace_back("Accept", "text/event-stream");
+    std::optional<Answer> answer;
+    std::string whole;
+    SseReader reader;
+    const auto on_frame = [&](const SseFrame& frame) {
+      const Json data = Json::parse(frame.data, nullptr, false);
+      if (frame.event.ends_with("complete")) answer = Answer{data, call.operation->success_status, {}, false, false};
+      else if (frame.event.ends_with("error")) answer = failed(error_from_json(data));
+      else progress(event_of(frame, nullptr));
+      return !answer;
+    };
+    bool is_json = false;
+    const auto response = http_stream(request, call.cancel, [&](std::string_view bytes) {
+      if (whole.empty()) is_json = bytes.starts_with('{');  // refused before the stream began
+      if (is_json || whole.empty()) whole += bytes;
+      return is_json || reader.add(bytes, on_frame);
+    });
+    if (answer) return std::move(*answer);
+    if (!response) return failed(response.error());
+    if (is_json) {
+      HttpClientResponse plain_response = *response;
+      plain_response.body = whole;
+      return to_answer(call, plain_response);
+    }
+    return failed(make_error(Reason::Unavailable, "The server ended the stream before the answer."));
+  }
+
+  Json health_of_server() const {
+    auto request = wire_->request("GET", "/v1/health", nullptr);
+    request.timeout = milliseconds(5000);
+    const auto response = http_exchange(request, wire_->closing);
+    const Json body = response ? Json::parse(response->body, nullptr, false) : Json();
+    if (body.is_object() && body.contains("data") && body["data"].is_object()) return body["data"];
+    return {{"ready", false}, {"state", "unreachable"}};
+  }
+
+  const Registry registry_;
+  const std::shared_ptr<Wire> wire_ = std::make_shared<Wire>();  // shared with subscriptions
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  int calls_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Dispatcher> make_remote_dispatcher(Registry registry, RemoteTarget target) {
+  return std::make_unique<RemoteDispatcher>(std::move(registry), std::move(target));
+}
+
+}  // namespace indx

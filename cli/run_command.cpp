@@ -1,0 +1,98 @@
+#include "cli/run_command.hpp"
+
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "cli/output.hpp"
+#include "cli/place.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/signals.hpp"
+
+namespace indx {
+namespace {
+
+/// What can be said before anything is opened, so that it is the same everywhere.
+Status check_call(const Invocation& invocation) {
+  const Operation& operation = *invocation.command->operation;
+  INDX_TRY(validate(operation.input, invocation.input));
+  const bool is_trial = invocation.input.value("dry_run", false);
+  if (operation.effect == Effect::Destructive && !invocation.global.yes && !is_trial)
+    return make_error(Reason::ConfirmationRequired,
+                      cat("`indx ", join(invocation.words, " "), "` may lose something. Add --yes to confirm",
+                          operation.input.find("dry_run") != nullptr ? ", or --dry-run to see what would happen." : "."),
+                      Json{{"flag", "--yes"}});
+  return {};
+}
+
+Json stream_line(const Event& event) {
+  Json line{{"type", event.kind}};
+  if (!event.job_id.empty()) line["job_id"] = event.job_id;
+  for (const auto& [key, value] : event.data.items()) line[key] = value;
+  return line;
+}
+
+/// Events as lines while the call runs, or a bar on a terminal.
+class Progress {
+ public:
+  explicit Progress(const Invocation& invocation) : streams_(invocation.global.stream), bar_(STDERR_FILENO) {}
+
+  OnEvent listener() {
+    if (!streams_ && !bar_.is_shown()) return {};
+    return [this](const Event& event) {
+      if (streams_) write_all(STDOUT_FILENO, data_text(stream_line(event), false));
+      else if (event.data.contains("progress")) bar_.draw(event.data["progress"]);
+    };
+  }
+  void end() { bar_.clear(); }
+
+ private:
+  const bool streams_;
+  ProgressBar bar_;
+};
+
+int print_stream_end(const Answer& answer) {
+  if (answer.result) return write_all(STDOUT_FILENO, data_text({{"type", "ai.complete"}, {"data", *answer.result}}, false)) ? 0 : 1;
+  write_all(STDOUT_FILENO, data_text({{"type", "ai.error"}, {"error", answer.result.error().to_json()}}, false));
+  return print_error(answer.result.error());
+}
+
+int print_lines(const Operation& operation, const Json& data) {
+  if (!write_all(STDOUT_FILENO, lines_text(operation, data))) return 1;
+  const auto cursor = data.find("next_cursor");
+  if (cursor != data.end() && cursor->is_string()) write_all(STDERR_FILENO, cat("next_cursor: ", cursor->get<std::string>(), "\n"));
+  return 0;
+}
+
+int print_answer(const Invocation& invocation, const Answer& answer) {
+  if (invocation.global.stream) return print_stream_end(answer);
+  if (answer.result && invocation.global.ndjson && !answer.is_accepted) return print_lines(*invocation.command->operation, *answer.result);
+  return print_result(answer.result);
+}
+
+}  // namespace
+
+int run_command(const Invocation& invocation, const Environment& env, const Registry& registry) {
+  if (const auto checked = check_call(invocation); !checked) return print_error(checked.error());
+  auto place = open_place(invocation.global, env, registry, {});
+  if (!place) return print_error(place.error());
+
+  Call call;
+  call.operation = invocation.command->operation;
+  call.input = invocation.input;
+  call.principal = place->principal;
+  call.idempotency_key = invocation.global.idempotency_key.value_or("");
+  call.is_async = invocation.global.is_async;
+  call.keep = !invocation.global.stream;
+  const bool is_local_job = place->engine && call.is_async;
+  Progress progress(invocation);
+  const SignalWatch watch([cancel = call.cancel] { cancel.cancel(CancelReason::Requested); });
+  const Answer answer = place->dispatcher->call_and_wait(std::move(call), progress.listener());
+  progress.end();
+  if (is_local_job && answer.is_accepted)
+    write_all(STDERR_FILENO, cat("No server runs: the job waits for `indx serve`, or `indx job resume ", answer.job_id, "`.\n"));
+  const int code = print_answer(invocation, answer);
+  place->close();
+  return code;
+}
+
+}  // namespace indx

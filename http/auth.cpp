@@ -1,0 +1,99 @@
+#include "base/text.hpp"
+#include "http/rest.hpp"
+
+#include <algorithm>
+
+namespace indx {
+namespace {
+
+std::string lower_name(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
+}
+
+/// `127.0.0.1:8080` → `127.0.0.1`
+std::string host_without_port(const std::string& authority) {
+  if (authority.starts_with('[')) return authority.substr(0, authority.find(']') + 1);
+  return authority.substr(0, authority.find(':'));
+}
+
+/// A name that no other party's DNS can point here.
+bool is_loopback_name(const std::string& authority) {
+  const auto host = lower_name(host_without_port(authority));
+  if (host == "localhost" || host.ends_with(".localhost") || host == "[::1]") return true;
+  return host.starts_with("127.") && host.find_first_not_of("0123456789.") == host.npos;
+}
+
+/// The forwarding process keeps only what its own caller may do.
+Status narrow(Principal& principal, const std::string& scopes) {
+  if (scopes.empty()) return {};
+  std::set<Scope> kept;
+  for (const auto& word : split(replace_all(scopes, ",", " "), ' ')) {
+    if (word.empty()) continue;
+    if (word.starts_with("path:")) {
+      if (principal.path_globs.empty() ||
+          std::find(principal.path_globs.begin(), principal.path_globs.end(), word.substr(5)) !=
+              principal.path_globs.end())
+        continue;  // added below
+      return make_error(Reason::Forbidden,
+                        cat("X-Indx-Scopes asks for ", word, ", which the token does not have."));
+    }
+    const auto scope = parse_scope(word);
+    if (!scope) return invalid(cat("X-Indx-Scopes names no scope `", word, "`."));
+    if (principal.has(*scope)) kept.insert(*scope);
+  }
+  std::vector<std::string> globs;
+  for (const auto& word : split(replace_all(scopes, ",", " "), ' '))
+    if (word.starts_with("path:")) globs.push_back(word.substr(5));
+  principal.scopes = std::move(kept);
+  if (!globs.empty()) principal.path_globs = std::move(globs);
+  return {};
+}
+
+}  // namespace
+
+Result<Principal> authenticate_request(const HttpRequest& request, Dispatcher& dispatcher,
+                                       Surface surface) {
+  const auto header = request.header("authorization");
+  const auto space = header.find(' ');
+  if (header.empty())
+    return make_error(Reason::Unauthorized,
+                      "A token is needed. Send the header `Authorization: Bearer indx_…`; `indx "
+                      "token create` makes one.");
+  if (space == header.npos || lower_name(header.substr(0, space)) != "bearer")
+    return make_error(Reason::Unauthorized, "Only `Authorization: Bearer indx_…` is understood.");
+  Principal principal =
+      INDX_TRY(dispatcher.authenticate(std::string(trim(std::string_view(header).substr(space)))));
+  principal.surface = surface;
+  principal.request_id = request.id.value;
+  const auto named = parse_surface(request.header("x-indx-surface"));
+  if (named && (request.is_local_socket || *named == Surface::Ui))
+    principal.surface = *named;  // the page says that it is one
+  if (request.is_local_socket) INDX_TRY(narrow(principal, request.header("x-indx-scopes")));
+  return principal;
+}
+
+Status check_origin(const HttpRequest& request) {
+  if (!request.is_loopback_listener) return {};
+  const auto host = request.header("host");
+  if (!host.empty() && !is_loopback_name(host))
+    return make_error(Reason::Forbidden,
+                      "The Host header names another machine. Use localhost or 127.0.0.1.");
+  const auto origin = request.header("origin");
+  if (origin.empty()) return {};
+  const auto scheme = origin.find("://");
+  const bool is_ours = scheme != origin.npos && origin.starts_with("http") &&
+                       is_loopback_name(origin.substr(scheme + 3));
+  if (!is_ours)
+    return make_error(Reason::Forbidden, "Pages of other origins may not call this server.");
+  return {};
+}
+
+Result<Principal> admit_request(const HttpRequest& request, Dispatcher& dispatcher) {
+  INDX_TRY(check_origin(request));
+  return authenticate_request(request, dispatcher, Surface::Api);
+}
+
+}  // namespace indx

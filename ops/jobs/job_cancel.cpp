@@ -1,0 +1,40 @@
+#include "ops/jobs/job_view.hpp"
+#include "ops/operations.hpp"
+
+namespace indx {
+namespace job_cancel_op {
+
+struct Input {
+  std::string id;
+};
+struct Output {
+  JsonObject job;
+};
+
+Result<Output> run(Context& ctx, const Input& in) {
+  const Job found = INDX_TRY(find_job(ctx, in.id));
+  const Job job = INDX_TRY(ctx.jobs().cancel(found.id));
+  return Output{JsonObject{to_json(job)}};
+}
+
+}  // namespace job_cancel_op
+
+Operation job_cancel() {
+  using namespace job_cancel_op;
+  return define<Input, Output>({
+      .name = "job_cancel",
+      .summary = "Ask a job to stop after the note it works on.",
+      .guidance = "What was written stays written. A finished job stays as it is.",
+      .scopes = {Scope::VaultRead},
+      .route = {"POST", "/v1/jobs/{id}/cancel"},
+      .cli_positional = {"id"},
+      .effect = Effect::Writes,
+      .is_idempotent = true,
+      .input = {job_id_field(&Input::id)},
+      .output = {field("job", &Output::job, "The record as it is now; `isCancelling` until it stopped.")},
+      .failures = {{Reason::NotFound, "You have no job with that id."}},
+      .handler = run,
+  });
+}
+
+}  // namespace indx

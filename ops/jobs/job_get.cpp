@@ -1,0 +1,50 @@
+#include "base/text.hpp"
+#include "ops/jobs/job_view.hpp"
+#include "ops/operations.hpp"
+
+namespace indx {
+
+Result<Job> find_job(Context& ctx, const std::string& id) {
+  auto job = ctx.jobs().get(JobId{id});
+  const bool is_missing = !job && job.error().reason == Reason::NotFound;
+  if (!job && !is_missing) return job;
+  const Principal& principal = ctx.principal();
+  if (is_missing || (job->owner.subject != principal.subject && !principal.has(Scope::VaultAdmin)))
+    return not_found(cat("No job has the id `", id, "`; job_list shows yours."), Json{{"id", id}});
+  return job;
+}
+
+namespace job_get_op {
+
+struct Input {
+  std::string id;
+};
+struct Output {
+  JsonObject job;
+};
+
+Result<Output> run(Context& ctx, const Input& in) {
+  const Job job = INDX_TRY(find_job(ctx, in.id));
+  return Output{JsonObject{to_json(job)}};
+}
+
+}  // namespace job_get_op
+
+Operation job_get() {
+  using namespace job_get_op;
+  return define<Input, Output>({
+      .name = "job_get",
+      .summary = "Show a job: state, progress, result.",
+      .guidance = "Poll it every few seconds, or follow `/v1/jobs/{id}/events`.",
+      .scopes = {Scope::VaultRead},
+      .route = {"GET", "/v1/jobs/{id}"},
+      .cli_positional = {"id"},
+      .is_idempotent = true,
+      .input = {job_id_field(&Input::id)},
+      .output = {field("job", &Output::job, "The record.")},
+      .failures = {{Reason::NotFound, "You have no job with that id."}},
+      .handler = run,
+  });
+}
+
+}  // namespace indx

@@ -1,0 +1,59 @@
+#include "jobs/job_state.hpp"
+#include "ops/jobs/job_view.hpp"
+#include "ops/notes/note_view.hpp"
+#include "ops/operations.hpp"
+
+namespace indx {
+namespace job_list_op {
+
+struct Input {
+  std::vector<std::string> state;
+  std::string kind;
+  int limit = 50;
+  std::string cursor;
+};
+struct Output {
+  std::vector<JsonObject> jobs;
+  std::optional<std::string> next_cursor;
+};
+
+Result<Output> run(Context& ctx, const Input& in) {
+  JobFilter filter;
+  for (const auto& text : in.state)
+    if (const auto state = parse_job_state(text)) filter.states.push_back(*state);
+  filter.kind = in.kind;
+  if (!ctx.principal().has(Scope::VaultAdmin)) filter.subject = ctx.principal().subject;
+  const Jobs::JobPage page = INDX_TRY(ctx.jobs().list(filter, in.limit, in.cursor));
+  Output out;
+  for (const auto& job : page.jobs) {
+    Json record = to_json(job);
+    record.erase("result");  // may be large; job_get has it
+    out.jobs.push_back({std::move(record)});
+  }
+  out.next_cursor = page.next_cursor;
+  return out;
+}
+
+}  // namespace job_list_op
+
+Operation job_list() {
+  using namespace job_list_op;
+  return define<Input, Output>({
+      .name = "job_list",
+      .summary = "List jobs, newest first.",
+      .guidance = "Shows your jobs; an admin sees all. The result of one job is in job_get.",
+      .scopes = {Scope::VaultRead},
+      .route = {"GET", "/v1/jobs"},
+      .is_idempotent = true,
+      .input = {field("state", &Input::state, "Only jobs in one of these states.", optional,
+                      one_of({"scheduled", "ready", "running", "sleeping", "waiting", "paused", "unsupported", "succeeded", "failed",
+                              "dead", "cancelled"})),
+                field("kind", &Input::kind, "Only jobs of this operation.", optional, length(0, 64)),
+                limit_field(&Input::limit), cursor_field(&Input::cursor)},
+      .output = {field("jobs", &Output::jobs, "Records without their results."), next_cursor_field(&Output::next_cursor)},
+      .failures = {{Reason::ValidationFailed, "The cursor is not one of ours."}},
+      .handler = run,
+  });
+}
+
+}  // namespace indx

@@ -1,0 +1,65 @@
+#include "ops/notes/note_view.hpp"
+#include "ops/operations.hpp"
+
+namespace indx {
+namespace note_list_op {
+
+struct Input {
+  std::string path_glob, tag;
+  JsonObject frontmatter;
+  int limit = 50;
+  std::string cursor;
+};
+struct Row {
+  std::string path, title, etag;
+  std::size_t size = 0;
+  std::string modified;
+  std::vector<std::string> tags;
+  static Fields<Row> fields() {
+    return {field("path", &Row::path, "Vault-relative path."), field("title", &Row::title, "Title of the note."),
+            field("etag", &Row::etag, "Version of the note."), field("size", &Row::size, "Bytes on disk."),
+            field("modified", &Row::modified, "Time of the last change, ISO 8601."),
+            field("tags", &Row::tags, "Tags without `#`.")};
+  }
+};
+struct Output {
+  std::vector<Row> notes;
+  std::optional<std::string> next_cursor;
+};
+
+Result<Output> run(Context& ctx, const Input& in) {
+  NoteFilter filter;
+  filter.path_glob = in.path_glob;
+  if (!in.tag.empty()) filter.tags = {plain_tag(in.tag)};
+  filter.frontmatter = in.frontmatter.value;
+  const Page<NoteRow> page = INDX_TRY(ctx.index().list(filter, in.limit, in.cursor));
+  Output out;
+  for (const auto& row : page.rows)
+    out.notes.push_back({row.path, row.title, row.etag, row.size, format_time(row.modified), row.tags});
+  out.next_cursor = page.next_cursor;
+  return out;
+}
+
+}  // namespace note_list_op
+
+Operation note_list() {
+  using namespace note_list_op;
+  return define<Input, Output>({
+      .name = "note_list",
+      .summary = "List notes by folder, tag or property, in path order.",
+      .guidance = "For words in the text use vault_search. Filters given together must all match.",
+      .scopes = {Scope::VaultRead},
+      .route = {"GET", "/v1/notes"},
+      .cli = "note list",
+      .is_idempotent = true,
+      .input = {field("path_glob", &Input::path_glob, "Only paths that match, such as `Projects/**`.", optional, length(0, 1024)),
+                field("tag", &Input::tag, "Only notes with this tag or one below it.", optional, length(0, 256)),
+                field("frontmatter", &Input::frontmatter, "Only notes whose properties have these values.", optional),
+                limit_field(&Input::limit), cursor_field(&Input::cursor)},
+      .output = {field("notes", &Output::notes, "Notes in path order."), next_cursor_field(&Output::next_cursor)},
+      .failures = {{Reason::ValidationFailed, "The cursor is not one of ours."}},
+      .handler = run,
+  });
+}
+
+}  // namespace indx

@@ -1,0 +1,214 @@
+#include "ops/notes/note_view.hpp"
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
+namespace indx {
+namespace {
+
+std::string_view link_kind_name(LinkKind kind) {
+  switch (kind) {
+    case LinkKind::Link: return "link";
+    case LinkKind::Embed: return "embed";
+    case LinkKind::Property: return "property";
+  }
+  return "";
+}
+
+bool is_text(std::string_view bytes) { return is_valid_utf8(bytes) && bytes.find('\0') == std::string_view::npos; }
+
+/// Each tag once, in the spelling of its first use.
+std::vector<std::string> view_tags(const ParsedNote& note) {
+  std::vector<std::string> tags;
+  std::set<std::string> seen;
+  for (const auto& use : note.tags)
+    if (seen.insert(fold_case(use.tag)).second) tags.push_back(use.tag);
+  return tags;
+}
+
+std::vector<TaskView> view_tasks(const ParsedNote& note) {
+  std::vector<TaskView> tasks;
+  for (const auto& task : note.tasks)
+    tasks.push_back({std::string(1, task.status), task.text, task.status == 'x' || task.status == 'X', task.line});
+  return tasks;
+}
+
+void add_parsed_parts(NoteView& view, const NoteFile& file, const ParsedNote& note, const std::set<std::string>& parts) {
+  if (parts.contains("frontmatter")) view.frontmatter = JsonObject{note.frontmatter.values};
+  if (const auto& error = note.frontmatter.error)
+    view.frontmatter_error = FrontmatterErrorView{error->line, error->column, error->message};
+  if (parts.contains("outline")) view.outline = view_outline(note);
+  if (parts.contains("body")) view.body = file.bytes.substr(note.frontmatter.body_begin);
+  if (parts.contains("tags")) view.tags = view_tags(note);
+  if (parts.contains("links")) {
+    view.links.emplace();
+    for (const auto& link : note.links) view.links->push_back(view_link(link));
+  }
+  if (parts.contains("blocks")) {
+    view.blocks.emplace();
+    for (const auto& block : note.blocks) view.blocks->push_back({block.id, block.line, block.end_line});
+  }
+  if (parts.contains("tasks")) view.tasks = view_tasks(note);
+}
+
+}  // namespace
+
+Fields<HeadingView> HeadingView::fields() {
+  return {field("level", &HeadingView::level, "1 to 6."),
+          field("text", &HeadingView::text, "As written, without the `#` marks."),
+          field("line", &HeadingView::line, "1-based line in the file."),
+          field("slug", &HeadingView::slug, "Anchor, unique in the note."),
+          field("nested", &HeadingView::nested, "True inside a list or quote, where it starts no section.")};
+}
+Fields<LinkView> LinkView::fields() {
+  return {field("kind", &LinkView::kind, "How it is used.", one_of({"link", "embed", "property"})),
+          field("syntax", &LinkView::syntax, "How it is written.", one_of({"wiki", "markdown"})),
+          field("target", &LinkView::target, "As written, without the subpath."),
+          field("subpath", &LinkView::subpath, "Heading or ^block after the first `#`."),
+          field("display", &LinkView::display, "Text shown instead of the target."),
+          field("key", &LinkView::key, "Name of the property that holds it."),
+          field("external", &LinkView::external, "Leads out of the vault."),
+          field("line", &LinkView::line, "1-based line; 0 in a property."),
+          field("column", &LinkView::column, "1-based byte column; 0 in a property.")};
+}
+Fields<BlockView> BlockView::fields() {
+  return {field("id", &BlockView::id, "Without the `^`."), field("line", &BlockView::line, "First line of the block."),
+          field("end_line", &BlockView::end_line, "Last line of the block.")};
+}
+Fields<TaskView> TaskView::fields() {
+  return {field("status", &TaskView::status, "The character between the brackets."),
+          field("text", &TaskView::text, "Text of the task."), field("is_done", &TaskView::is_done, "Whether it is checked."),
+          field("line", &TaskView::line, "1-based line.")};
+}
+Fields<FrontmatterErrorView> FrontmatterErrorView::fields() {
+  return {field("line", &FrontmatterErrorView::line, "1-based line in the file."),
+          field("column", &FrontmatterErrorView::column, "1-based column."),
+          field("message", &FrontmatterErrorView::message, "What the YAML reader says.")};
+}
+Fields<NoteView> NoteView::fields() {
+  return {field("path", &NoteView::path, "Vault-relative path."),
+          field("etag", &NoteView::etag, "Version of these bytes; give it as `if_match` when writing."),
+          field("size", &NoteView::size, "Bytes on disk."),
+          field("modified", &NoteView::modified, "Time of the last change, ISO 8601."),
+          field("title", &NoteView::title, "Property `title`, else the first level-1 heading, else the file name."),
+          field("encoding", &NoteView::encoding, "`binary`: the body is base64.", one_of({"utf-8", "binary"})),
+          field("frontmatter", &NoteView::frontmatter, "Properties in file order; dates stay text."),
+          field("frontmatter_error", &NoteView::frontmatter_error, "Why the property block cannot be read."),
+          field("outline", &NoteView::outline, "Headings in order."),
+          field("body", &NoteView::body, "Text after the property block."),
+          field("tags", &NoteView::tags, "Tags of properties and text, without `#`, each once."),
+          field("links", &NoteView::links, "Links in order; `link_forward` says what they reach."),
+          field("blocks", &NoteView::blocks, "Blocks that have an id."),
+          field("tasks", &NoteView::tasks, "Checkbox items."),
+          field("warnings", &NoteView::warnings, "Codes of what was odd in the note.")};
+}
+
+Fields<WriteView> WriteView::fields() {
+  return {field("path", &WriteView::path, "Vault-relative path."),
+          field("etag", &WriteView::etag, "Version after the change; for a deleted note there is none."),
+          field("old_etag", &WriteView::old_etag, "Version before, when the note existed."),
+          field("sha256", &WriteView::sha256, "SHA-256 of the bytes after the change."),
+          field("size", &WriteView::size, "Bytes after the change."),
+          field("created", &WriteView::created, "Whether the note is new."),
+          field("changed", &WriteView::changed, "False: the bytes were equal already."),
+          field("dry_run", &WriteView::dry_run, "True: nothing was written."),
+          field("diff", &WriteView::diff, "With `dry_run`: what would change, as a unified diff."),
+          field("trash_path", &WriteView::trash_path, "Where the deleted note lies now."),
+          field("warnings", &WriteView::warnings, "Codes such as `index_pending`.")};
+}
+
+NoteChange change_of(NoteChange::Kind kind, NotePath path) {
+  return {kind, std::move(path), {}, {}, FrontmatterMode::Keep, Json::object(), {}, {}, false, false, false};
+}
+
+WriteView view_write(const WriteOutcome& outcome, bool dry_run) {
+  const auto given = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional<std::string>(text); };
+  WriteView view;
+  view.path = outcome.path.str();
+  view.etag = given(outcome.etag);
+  view.old_etag = given(outcome.old_etag);
+  view.sha256 = given(outcome.sha256);
+  view.size = outcome.size;
+  view.created = outcome.created;
+  view.changed = outcome.changed;
+  view.dry_run = dry_run;
+  if (dry_run) view.diff = outcome.diff;
+  view.trash_path = given(outcome.trash_path);
+  view.warnings = outcome.warnings;
+  return view;
+}
+
+std::string title_of(const ParsedNote& note, const NotePath& path) {
+  return note.title.empty() ? std::string(path.stem()) : note.title;
+}
+
+std::vector<HeadingView> view_outline(const ParsedNote& note) {
+  std::vector<HeadingView> outline;
+  for (const auto& heading : note.headings)
+    outline.push_back({heading.level, heading.text, heading.line, heading.slug,
+                       heading.nested ? std::optional<bool>(true) : std::nullopt});
+  return outline;
+}
+
+LinkView view_link(const Link& link) {
+  LinkView view;
+  view.kind = link_kind_name(link.kind);
+  view.syntax = link.syntax == LinkSyntax::Wiki ? "wiki" : "markdown";
+  view.target = link.target;
+  if (!link.subpath.empty()) view.subpath = link.subpath;
+  view.display = link.display;
+  if (!link.key.empty()) view.key = link.key;
+  view.external = link.external;
+  view.line = link.line;
+  view.column = link.column;
+  return view;
+}
+
+NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, const Config& config) {
+  NoteView view;
+  view.path = file.path.str();
+  view.etag = file.etag;
+  view.size = file.size;
+  view.modified = format_time(file.modified);
+  view.title = file.path.stem();
+  view.encoding = is_text(file.bytes) ? "utf-8" : "binary";
+  if (view.encoding == "binary" || !file.path.is_note()) {
+    if (parts.contains("body")) view.body = view.encoding == "binary" ? base64_encode(file.bytes) : file.bytes;
+    return view;
+  }
+  ParseOptions options;
+  options.legacy_properties = config.legacy_properties;
+  const ParsedNote note = parse_note(file.bytes, options);
+  view.title = title_of(note, file.path);
+  view.warnings = note.warnings;
+  add_parsed_parts(view, file, note, parts);
+  return view;
+}
+
+std::string plain_etag(std::string_view if_match) {
+  if_match = trim(if_match);
+  if (if_match.starts_with("W/")) if_match.remove_prefix(2);
+  if (if_match.size() >= 2 && if_match.front() == '"' && if_match.back() == '"')
+    if_match = if_match.substr(1, if_match.size() - 2);
+  return std::string(if_match);
+}
+
+std::string make_cursor(const Json& position) { return base64_encode(position.dump()); }
+
+Result<Json> read_cursor(const std::string& cursor) {
+  const auto decoded = base64_decode(cursor);
+  Json position = decoded.ok ? Json::parse(decoded.bytes, nullptr, false) : Json(Json::value_t::discarded);
+  if (position.is_discarded())
+    return invalid("`cursor` is not one of ours: use `next_cursor` of the answer before, unchanged.",
+                   Json{{"path", "cursor"}, {"expected", "next_cursor of an earlier answer"}, {"actual", "another text"}});
+  return position;
+}
+
+std::string plain_tag(std::string_view tag) {
+  tag = trim(tag);
+  if (tag.starts_with('#')) tag.remove_prefix(1);
+  return std::string(tag);
+}
+
+}  // namespace indx

@@ -1,0 +1,113 @@
+#pragma once
+#include <set>
+
+#include "ops/define.hpp"
+#include "vault/note_edit.hpp"
+#include "vault/vault.hpp"
+
+namespace indx {
+
+/// How notes look in answers. The parts are those of `include`.
+
+struct HeadingView {
+  int level = 1;
+  std::string text;
+  int line = 0;
+  std::string slug;
+  std::optional<bool> nested;
+  static Fields<HeadingView> fields();
+};
+struct LinkView {
+  std::string kind, syntax, target;
+  std::optional<std::string> subpath, display, key;
+  bool external = false;
+  int line = 0, column = 0;
+  static Fields<LinkView> fields();
+};
+struct BlockView {
+  std::string id;
+  int line = 0, end_line = 0;
+  static Fields<BlockView> fields();
+};
+struct TaskView {
+  std::string status, text;
+  bool is_done = false;
+  int line = 0;
+  static Fields<TaskView> fields();
+};
+struct FrontmatterErrorView {
+  int line = 0, column = 0;
+  std::string message;
+  static Fields<FrontmatterErrorView> fields();
+};
+
+struct NoteView {
+  std::string path, etag;
+  std::size_t size = 0;
+  std::string modified, title, encoding;
+  std::optional<JsonObject> frontmatter;
+  std::optional<FrontmatterErrorView> frontmatter_error;
+  std::optional<std::vector<HeadingView>> outline;
+  std::optional<std::string> body;
+  std::optional<std::vector<std::string>> tags;
+  std::optional<std::vector<LinkView>> links;
+  std::optional<std::vector<BlockView>> blocks;
+  std::optional<std::vector<TaskView>> tasks;
+  std::vector<std::string> warnings;
+  static Fields<NoteView> fields();
+};
+
+/// What a change of one note did.
+struct WriteView {
+  std::string path;
+  std::optional<std::string> etag, old_etag, sha256;
+  std::size_t size = 0;
+  bool created = false, changed = false, dry_run = false;
+  std::optional<std::string> diff, trash_path;
+  std::vector<std::string> warnings;
+  static Fields<WriteView> fields();
+};
+/// A change of the path without conditions or content yet.
+NoteChange change_of(NoteChange::Kind kind, NotePath path);
+WriteView view_write(const WriteOutcome& outcome, bool dry_run);
+
+inline const std::vector<std::string> kNoteParts = {"frontmatter", "outline", "body", "tags", "links", "blocks", "tasks"};
+inline const std::set<std::string> kDefaultNoteParts = {"frontmatter", "outline", "body"};
+
+NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, const Config& config);
+std::vector<HeadingView> view_outline(const ParsedNote& note);
+LinkView view_link(const Link& link);
+/// Title of a parsed note, or the file name where it has none.
+std::string title_of(const ParsedNote& note, const NotePath& path);
+
+/// The `path` field that most operations take.
+template <typename Struct>
+Field<Struct> path_field(std::string Struct::*member) {
+  return field("path", member, "Vault-relative path, such as `Projects/Plan.md`.", length(1, 4096));
+}
+template <typename Struct>
+Field<Struct> if_match_field(std::string Struct::*member) {
+  return field("if_match", member, "Etag that the note must still have; else `etag_mismatch`.", optional, header, length(0, 128));
+}
+template <typename Struct>
+Field<Struct> limit_field(int Struct::*member) {
+  return field("limit", member, "Most rows in one answer.", between(1, 1000), optional);
+}
+template <typename Struct>
+Field<Struct> cursor_field(std::string Struct::*member) {
+  return field("cursor", member, "`next_cursor` of the answer before, to go on from there.", optional, length(0, 4096));
+}
+template <typename Struct>
+Field<Struct> next_cursor_field(std::optional<std::string> Struct::*member) {
+  return field("next_cursor", member, "Give it as `cursor` for more; null at the end.", nullable);
+}
+
+/// The etag inside an If-Match value: without quotes and `W/`.
+std::string plain_etag(std::string_view if_match);
+/// Opaque cursor text around a small JSON value, and back; `validation_failed` for anything else.
+std::string make_cursor(const Json& position);
+Result<Json> read_cursor(const std::string& cursor);
+/// A tag as people write it, without its `#`.
+std::string plain_tag(std::string_view tag);
+
+}  // namespace indx

@@ -1,0 +1,29 @@
+#pragma once
+#include "ops/operation.hpp"
+
+namespace indx {
+
+/// One function an operation, each defined in its own file; registry.cpp puts them in order.
+Operation vault_status();
+Operation note_list();
+Operation note_read();
+Operation note_outline();
+Operation note_exists();
+Operation note_write();
+Operation note_patch();
+Operation note_delete();
+Operation vault_search();
+Operation tag_list();
+Operation tag_rename();
+Operation link_forward();
+Operation vault_reindex();
+Operation job_list();
+Operation job_get();
+Operation job_cancel();
+Operation token_create();
+Operation token_list();
+Operation token_revoke();
+Operation ai_status();
+Operation ai_tag();
+
+}  // namespace indx

@@ -1,0 +1,95 @@
+#include "ops/notes/note_view.hpp"
+#include "ops/operations.hpp"
+
+namespace indx {
+namespace vault_search_op {
+
+struct Input {
+  std::string q;
+  std::string mode = "lexical";
+  std::optional<std::string> match;
+  std::vector<std::string> tag;
+  std::string path_glob;
+  JsonObject frontmatter;
+  int limit = 20;
+  std::string cursor;
+};
+struct Hit {
+  std::string path, title;
+  double score = 0;
+  std::string snippet;
+  std::vector<std::string> tags, matched_in;
+  std::string matched;
+  static Fields<Hit> fields() {
+    return {field("path", &Hit::path, "Vault-relative path."), field("title", &Hit::title, "Title of the note."),
+            field("score", &Hit::score, "Larger is better."),
+            field("snippet", &Hit::snippet, "Text around the matches, which are in **bold**."),
+            field("tags", &Hit::tags, "Tags without `#`."),
+            field("matched_in", &Hit::matched_in, "Where it matched.", one_of({"title", "body", "tags", "frontmatter"})),
+            field("matched", &Hit::matched, "Whether all words were found, or some.", one_of({"all", "some"}))};
+  }
+};
+struct Output {
+  std::vector<Hit> results;
+  std::optional<std::string> next_cursor;
+  std::string mode_used;
+  std::vector<std::string> warnings;
+};
+
+SearchMatch to_match(const std::optional<std::string>& match) {
+  if (!match) return SearchMatch::AllThenAny;
+  return *match == "all" ? SearchMatch::All : SearchMatch::Any;
+}
+
+Result<Output> run(Context& ctx, const Input& in) {
+  SearchRequest request;
+  request.q = in.q;
+  request.match = to_match(in.match);
+  request.filter.path_glob = in.path_glob;
+  for (const auto& tag : in.tag) request.filter.tags.push_back(plain_tag(tag));
+  request.filter.frontmatter = in.frontmatter.value;
+  request.limit = in.limit;
+  request.cursor = in.cursor;
+  const Page<SearchHit> page = INDX_TRY(ctx.index().search(request));
+  Output out;
+  for (const auto& hit : page.rows)
+    out.results.push_back({hit.path, hit.title, hit.score, hit.snippet, hit.tags, hit.matched_in, hit.matched});
+  out.next_cursor = page.next_cursor;
+  out.mode_used = "lexical";
+  if (in.mode != "lexical") out.warnings.push_back("embeddings_unavailable");
+  return out;
+}
+
+}  // namespace vault_search_op
+
+Operation vault_search() {
+  using namespace vault_search_op;
+  return define<Input, Output>({
+      .name = "vault_search",
+      .summary = "Search the notes for words, best first.",
+      .guidance = "Notes that hold all words come first, then those that hold some. Words are taken literally: no query syntax. "
+                  "Read a hit with note_read.",
+      .scopes = {Scope::VaultRead},
+      .route = {"GET", "/v1/search"},
+      .cli = "search",
+      .cli_positional = {"q"},
+      .is_idempotent = true,
+      .input = {field("q", &Input::q, "Words to look for.", length(1, 4096)),
+                field("mode", &Input::mode, "How to search; without embeddings it is lexical, with a warning.", optional,
+                      one_of({"lexical", "semantic", "hybrid"})),
+                field("match", &Input::match, "Only notes with all words, or any; left out: all first, then any.",
+                      one_of({"all", "any"})),
+                field("tag", &Input::tag, "Only notes with each of these tags or ones below them.", optional, length(0, 50)),
+                field("path_glob", &Input::path_glob, "Only paths that match, such as `Projects/**`.", optional, length(0, 1024)),
+                field("frontmatter", &Input::frontmatter, "Only notes whose properties have these values.", optional),
+                field("limit", &Input::limit, "Most hits in one answer.", optional, between(1, 200)),
+                cursor_field(&Input::cursor)},
+      .output = {field("results", &Output::results, "Hits, best first."), next_cursor_field(&Output::next_cursor),
+                 field("mode_used", &Output::mode_used, "How the search was done.", one_of({"lexical", "semantic", "hybrid"})),
+                 field("warnings", &Output::warnings, "Codes such as `embeddings_unavailable`.")},
+      .failures = {{Reason::ValidationFailed, "The cursor is not one of ours."}},
+      .handler = run,
+  });
+}
+
+}  // namespace indx

@@ -1,0 +1,184 @@
+#include "ai/provider.hpp"
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "base/clock.hpp"
+
+namespace indx {
+namespace {
+
+/// Fails with the given errors in turn, then succeeds.
+class FailingProvider : public Provider {
+ public:
+  explicit FailingProvider(std::vector<Error> errors) : errors_(std::move(errors)) {}
+  int calls = 0;
+
+  std::string name() const override { return "failing"; }
+  std::string model() const override { return "m"; }
+  bool can_generate() const override { return true; }
+  Result<GenerateReply> generate(const GenerateRequest&, const CancelToken&) override {
+    const auto at = static_cast<std::size_t>(calls++);
+    if (at < errors_.size()) return errors_[at];
+    return GenerateReply{"ok", {}, {}, FinishReason::Stop};
+  }
+
+ private:
+  std::vector<Error> errors_;
+};
+
+Error status_failure(int status, Json more = Json::object()) {
+  Json details{{"cause", "status"}, {"upstream_status", status}};
+  details.update(more);
+  return make_error(Reason::AiProviderError, "failed", details);
+}
+
+/// Time that passes only by waiting.
+struct FakeTime {
+  std::chrono::nanoseconds now{0};
+  std::vector<std::int64_t> waits;
+
+  RetryHooks hooks() {
+    RetryHooks hooks;
+    hooks.now = [this] { return now; };
+    hooks.wait = [this](std::chrono::milliseconds time, const CancelToken&) {
+      now += time;
+      waits.push_back(time.count());
+    };
+    return hooks;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("no provider and disabled AI give no provider object", "[ai][D8][D22]") {
+  AiConfig config;
+  CHECK(make_provider(config)->get() == nullptr);
+  config.provider = "builtin";
+  config.enabled = false;
+  CHECK(make_provider(config)->get() == nullptr);
+}
+
+TEST_CASE("the builtin provider has a name and cannot generate", "[ai][D57]") {
+  AiConfig config;
+  config.provider = "builtin";
+  const auto provider = *make_provider(config);
+  REQUIRE(provider != nullptr);
+  CHECK(provider->name() == "builtin");
+  CHECK(provider->model() == "extractive");
+  CHECK_FALSE(provider->can_generate());
+  const auto reply = provider->generate({}, CancelToken());
+  REQUIRE_FALSE(reply.has_value());
+  CHECK(reply.error().name() == "ai_unavailable");
+  CHECK(reply.error().details["required_role"] == "chat");
+}
+
+TEST_CASE("openai needs a model and unknown providers are refused", "[ai][D10]") {
+  AiConfig config;
+  config.provider = "openai";
+  CHECK(make_provider(config).error().name() == "validation_failed");
+  config.model = "m";
+  CHECK((*make_provider(config))->can_generate());
+  config.provider = "ollama";
+  CHECK(make_provider(config).error().name() == "validation_failed");
+}
+
+TEST_CASE("transient failures are retried three times with growing waits", "[ai]") {
+  FakeTime time;
+  FailingProvider provider({status_failure(500), status_failure(500), status_failure(500), status_failure(503)});
+
+  const auto reply = generate_with_retry(provider, {}, CancelToken(), time.hooks());
+
+  REQUIRE_FALSE(reply.has_value());
+  CHECK(reply.error().details["upstream_status"] == 503);
+  CHECK(provider.calls == 4);
+  CHECK(time.waits == std::vector<std::int64_t>{500, 1000, 2000});
+}
+
+TEST_CASE("Retry-After is the least that is waited, and too long a wait is not begun", "[ai]") {
+  FakeTime time;
+  FailingProvider provider({status_failure(429, {{"retry_after_ms", 30000}}), status_failure(429, {{"retry_after_ms", 29000}}),
+                            status_failure(429, {{"retry_after_ms", 5000}})});
+
+  const auto reply = generate_with_retry(provider, {}, CancelToken(), time.hooks());
+
+  CHECK_FALSE(reply.has_value());
+  CHECK(provider.calls == 3);
+  CHECK(time.waits == std::vector<std::int64_t>{30000, 29000});
+}
+
+TEST_CASE("final failures are not retried", "[ai]") {
+  for (const auto& error : {status_failure(401), make_error(Reason::AiProviderError, "x", {{"cause", "schema"}}),
+                            make_error(Reason::Cancelled, "x"), make_error(Reason::AiInputTooLarge, "x")}) {
+    FakeTime time;
+    FailingProvider provider({error});
+    CHECK_FALSE(generate_with_retry(provider, {}, CancelToken(), time.hooks()).has_value());
+    CHECK(provider.calls == 1);
+  }
+}
+
+TEST_CASE("hooks see each attempt with its result and can stop the call", "[ai]") {
+  FakeTime time;
+  FailingProvider provider({status_failure(500)});
+  auto hooks = time.hooks();
+  std::vector<std::string> seen;
+  hooks.on_attempt = [&](int attempt) -> Status {
+    seen.push_back("try " + std::to_string(attempt));
+    return {};
+  };
+  hooks.on_result = [&](int attempt, const Result<GenerateReply>& result) {
+    seen.push_back((result ? "ok " : "failed ") + std::to_string(attempt));
+  };
+  CHECK(generate_with_retry(provider, {}, CancelToken(), hooks).has_value());
+  CHECK(seen == std::vector<std::string>{"try 1", "failed 1", "try 2", "ok 2"});
+
+  hooks.on_attempt = [](int) -> Status { return make_error(Reason::AiQuotaExceeded, "over"); };
+  CHECK(generate_with_retry(provider, {}, CancelToken(), hooks).error().name() == "ai_quota_exceeded");
+  CHECK(provider.calls == 2);
+}
+
+TEST_CASE("a cancel during the wait ends the call at once", "[ai]") {
+  const CancelToken cancel;
+  FailingProvider provider({status_failure(500, {{"retry_after_ms", 50000}})});
+  RetryHooks hooks;
+  std::jthread canceller;
+  hooks.on_result = [&](int, const Result<GenerateReply>&) {
+    canceller = std::jthread([&] { cancel.cancel(CancelReason::Shutdown); });
+  };
+  const auto begin = std::chrono::steady_clock::now();
+
+  const auto reply = generate_with_retry(provider, {}, cancel, hooks);
+
+  CHECK(reply.error().name() == "cancelled");
+  CHECK(provider.calls == 1);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+}
+
+TEST_CASE("usage adds up and an unknown price stays unknown", "[ai][D55]") {
+  AiUsage sum;
+  sum += {10, 2, 0.5, "reported"};
+  CHECK(to_json(sum) == Json{{"input_tokens", 10}, {"output_tokens", 2}, {"cost_usd", 0.5}, {"source", "reported"}});
+  sum += {};
+  CHECK(sum.cost_usd == 0.5);
+  sum += {1, 1, {}, "estimated"};
+  CHECK(to_json(sum) == Json{{"input_tokens", 11}, {"output_tokens", 3}, {"cost_usd", nullptr}, {"source", "estimated"}});
+}
+
+TEST_CASE("a reply survives storage as JSON", "[ai]") {
+  const GenerateReply reply{"t", Json{{"a", 1}}, {3, 4, 0.25, "reported"}, FinishReason::Length};
+  const auto again = generate_reply_from_json(to_json(reply));
+  REQUIRE(again.has_value());
+  CHECK(to_json(*again) == to_json(reply));
+  CHECK_FALSE(generate_reply_from_json(Json{{"text", 1}}).has_value());
+  CHECK_FALSE(generate_reply_from_json(Json()).has_value());
+}
+
+TEST_CASE("tokens are estimated by script", "[ai]") {
+  CHECK(estimate_tokens("") == 0);
+  CHECK(estimate_tokens("abcdefgh") == 2);
+  CHECK(estimate_tokens("abcde") == 2);
+  CHECK(estimate_tokens("日本語") == 3);
+  CHECK(estimate_tokens("привет") == 3);
+}
+
+}  // namespace indx

@@ -1,0 +1,157 @@
+#include "vault/markdown.hpp"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "base/text.hpp"
+
+namespace indx {
+namespace {
+
+std::string tag_list(std::string_view text) {
+  std::vector<std::string> tags;
+  for (const TagUse& use : parse_note(text).tags) tags.push_back(use.tag);
+  return join(tags, " ");
+}
+
+std::string link_list(std::string_view text) {
+  std::vector<std::string> links;
+  for (const Link& link : parse_note(text).links)
+    links.push_back(cat(link.line, ":", link.target, link.subpath.empty() ? "" : "#", link.subpath, link.display ? "|" + *link.display : "",
+                        link.external ? "@" : "", link.key.empty() ? "" : "<" + link.key));
+  return join(links, " ");
+}
+
+std::string outline(std::string_view text) {
+  std::vector<std::string> headings;
+  for (const Heading& one : parse_note(text).headings) headings.push_back(cat(one.line, ":", one.level, ":", one.text, one.nested ? "*" : ""));
+  return join(headings, " ");
+}
+
+std::string block_list(std::string_view text) {
+  std::vector<std::string> blocks;
+  for (const Block& one : parse_note(text).blocks) blocks.push_back(cat(one.id, ":", one.line, "-", one.end_line));
+  return join(blocks, " ");
+}
+
+void check_positions(std::string_view bytes) {
+  const ParsedNote note = parse_note(bytes);
+  for (const TagUse& use : note.tags) {
+    REQUIRE(use.end <= bytes.size());
+    if (use.line > 0) CHECK(bytes.substr(use.begin, use.end - use.begin) == use.tag);
+  }
+  for (const Link& link : note.links) CHECK((link.begin <= link.end && link.end <= bytes.size()));
+  for (const Heading& heading : note.headings) CHECK((heading.begin <= heading.content && heading.content <= bytes.size()));
+  for (const Block& block : note.blocks) CHECK((block.begin <= block.end && block.end <= bytes.size() && block.line <= block.end_line));
+  std::size_t last = 0;
+  for (const auto& [begin, end] : masked_ranges(bytes)) {
+    CHECK((begin >= last && begin <= end && end <= bytes.size()));
+    last = begin;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("tags follow the character set of the rules (T-01)", "[vault]") {
+  CHECK(tag_list("#x1999 #1999 #a/b #x_y-z #日本 #🎉 #a.b #a,b #2024/06 (#p) a#b #end/\n") == "x1999 a/b x_y-z 日本 🎉 a a 2024/06 end");
+}
+
+TEST_CASE("code, URLs, anchors and link targets hold no tags (T-02)", "[vault]") {
+  CHECK(tag_list("```\n#inc\n```\n`#no` https://e.x/p#frag <https://e.x/#q> [t](n.md#h) [[n#h]] #yes\n") == "yes");
+  CHECK(tag_list("\\#x \\[\\[#Escaped x\\]\\] %% #t %% <!-- #no --> $#no$\n") == "Escaped t");
+  CHECK(tag_list("a\n\n    #code\n\n<div>\n#html\n</div>\n\n$$\n#math\n$$\n#z\n") == "z");
+  CHECK(tag_list("[see #in](x.md) ![#alt](i.png) <a title=\"x #no\">\n") == "in");
+}
+
+TEST_CASE("links keep target, subpath and display (L-04, L-07, L-09, L-10, L-26, L-28)", "[vault]") {
+  CHECK(link_list("| a | b |\n| - | - |\n| [[T\\|x]] | y |\n") == "3:T|x");
+  CHECK(link_list("`[[A]]`\n\n```\n[[A]]\n```\n\n    [[A]]\n\n[[A]]\n") == "9:A");
+  CHECK(link_list("%% [[A]] #t %%\n") == "1:A");
+  CHECK(link_list("[a](Sub/My%20Note.md) [b](<Sub/My Note.md>) [d](Sub/My Note.md)\n") == "1:Sub/My Note.md|a 1:Sub/My Note.md|b");
+  CHECK(link_list("[x](https://a.b/c.md) [[https://a.b]] [m](mailto:q@x.y)\n") == "1:https://a.b/c.md|x@ 1:https://a.b@ 1:mailto:q@x.y|m@");
+  CHECK(link_list("[[ A | shown ]]\n") == "1:A|shown");
+  CHECK(link_list("[[#a#b||c]] [[]] [[|x]] [[pa#th/x]] [l]()\n") == "1:#a#b||c 1:|x 1:pa#th/x");
+  CHECK(link_list("> [q](a.md\n> \"title\") ![e](i.png)\n\n[id]: b%20c.md 'T'\n") == "1:a.md|q 2:i.png|e 4:b c.md");
+}
+
+TEST_CASE("links in properties carry their key and their place (L-21)", "[vault]") {
+  const std::string text = "---\nrel: \"[[n]]\"\nl:\n  - \"[[n|x]]\"\nbad: [[n]]\n---\n";
+  CHECK(link_list(text) == "0:n<rel 0:n|x<l");
+  const ParsedNote note = parse_note(text);
+  CHECK(text.substr(note.links[1].begin, note.links[1].end - note.links[1].begin) == "[[n|x]]");
+}
+
+TEST_CASE("only real headings are in the outline", "[vault][A37]") {
+  CHECK(outline("---\na: 1\n---\nText\n---\nMore\n") == "4:2:Text");
+  CHECK(outline("# A\n```sh\n# not\n```\ntail\n# B\nb\n") == "1:1:A 6:1:B");
+  CHECK(outline("# A\n<div>\n# not\n</div>\n\n# B\n") == "1:1:A 6:1:B");
+  CHECK(outline("- # L\n\n> ## Q ##\n\n    # code\n#tag\n####### x\n") == "1:1:L* 3:2:Q*");
+  CHECK(outline("a\r\n===\r\n\r\n# b\r\n") == "1:1:a 4:1:b");
+  CHECK(outline("## \xF0\x9F\x8C\xB1 | Plan ##  \nx\n") == "1:2:\xF0\x9F\x8C\xB1 | Plan");
+}
+
+TEST_CASE("a heading knows where its section begins and has a slug of its own", "[vault][A37]") {
+  const ParsedNote note = parse_note("# A b\nx\n\nTwo\nlines\n---\ny\n# A b\n");
+
+  REQUIRE(note.headings.size() == 3);
+  CHECK(note.title == "A b");
+  CHECK(note.headings[0].content == 6);
+  CHECK((note.headings[1].setext && note.headings[1].begin == 9 && note.headings[1].content == 23));
+  CHECK(note.headings[1].text == "Two lines");
+  CHECK(note.headings[0].slug == "a-b");
+  CHECK(note.headings[2].slug == "a-b-1");
+}
+
+TEST_CASE("block ids name paragraphs, items, lists, tables and quotes", "[vault]") {
+  CHECK(block_list("l1\nl2 ^p\n\nx\n") == "p:1-2");
+  CHECK(block_list("- i1\n- i2\n- i3\n\n^list1\n") == "list1:1-3");
+  CHECK(block_list("| a |\n| - |\n| 1 |\n\n^t1\n") == "t1:1-3");
+  CHECK(block_list("| a |\n| - |\n| 1 |\n^t1\n") == "t1:1-3");
+  CHECK(block_list("> q\n^q1\n") == "q1:1-1");
+  CHECK(block_list("- a ^i\n  - b\n- c\n  ^j\n") == "i:1-2 j:3-4");
+  CHECK(block_list("`x ^no`\n\ny ^bad_id\n\nz ^Ab-1\n") == "Ab-1:5-5");
+  CHECK(parse_note("a ^x\n\nb ^X\n").warnings == std::vector<std::string>{"duplicate_block_id"});
+}
+
+TEST_CASE("tasks are list items with a mark, but not in block comments", "[vault]") {
+  const ParsedNote note = parse_note("- [ ] a\n1. [x] b\n> - [/] c\n%%\n- [ ] d\n%%\n- []\n- [ab] e\n");
+
+  REQUIRE(note.tasks.size() == 3);
+  CHECK((note.tasks[1].status == 'x' && note.tasks[1].text == "b" && note.tasks[1].line == 2));
+}
+
+TEST_CASE("hostile notes are parsed in linear time", "[vault][slow]") {
+  const std::size_t many = 100'000;
+  const auto repeated = [&](std::string_view part) {
+    std::string text;
+    for (std::size_t i = 0; i < many; ++i) text += part;
+    return text;
+  };
+  for (const std::string_view part : {"|", "[", "[[", "![", "`a``b", "*a **", "- ", "> ", "$a ", "<a b=\"", "<!--", "[a](", "[a](b \"", "[a](<b", "\\",
+                                      "[a\n", "[x]: y\n", "- a\n", "> ", "<div>\n", "$$\n", "%%\n", "#a ", "a ^b\n\n", "| a |\n| - |\n", "&", "]", "[a](b)"}) {
+    const std::string text = repeated(part);
+    check_positions(text);
+  }
+  check_positions(repeated("- ") + "\n" + repeated("\n"));
+  check_positions("|" + std::string(many, '|') + "\n" + std::string(many, '-') + "|\n");
+  check_positions("| a " + repeated("| a ") + "\n" + repeated("|-") + "|\n" + repeated("|") + "\n");
+  check_positions(std::string(10U << 20U, 'x'));
+  check_positions(std::string(4U << 20U, ' ') + "x");
+  std::string runs;
+  for (std::size_t i = 1; i < 1500; ++i) runs += std::string(i, '`') + "a";
+  check_positions(runs);
+}
+
+TEST_CASE("random bytes give positions inside the note", "[vault][A37]") {
+  std::mt19937 random(5);
+  const std::vector<std::string> parts = {"#", "tag", " ", "\n", "\r\n", "\r", "[[", "]]", "[", "](", ")", "`", "```\n", "$", "$$", "<!--", "-->", "<div>",
+                                          "- ", "> ", "    ", "\t", "| ", "|-|\n", "^id", "%%", "---\n", "a: b\n", "\\", "\xFF", "\xC3\xA9", "\xE2\x80\x8D", "===\n", "[^1]: ", "1. ", "[x] ", "|"};
+  for (int round = 0; round < 4000; ++round) {
+    std::string text;
+    for (std::size_t i = random() % 50; i > 0; --i) text += parts[random() % parts.size()];
+    INFO(text);
+    check_positions(text);
+  }
+}
+
+}  // namespace indx
