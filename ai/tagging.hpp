@@ -48,7 +48,8 @@ struct TagTask {
   TagOptions options;
 };
 
-/// What came out, with a warning for each dropped suggestion (`tag_invalid`, `tag_below_threshold`).
+/// What came out, with a warning for each dropped suggestion (`tag_invalid`, `tag_below_threshold`), and
+/// from a model for each false quote (`citation_invalid`) and tag without a true one (`ungrounded_dropped`).
 struct TagReply {
   std::vector<TagSuggestion> tags;     ///< best first
   std::vector<Json> warnings;          ///< `{code, path, key?, reason}`
@@ -57,6 +58,10 @@ struct TagReply {
 
 /// Rule C54: strips `#`, lowers unless the vault spells it in mixed case, checks the characters; empty: no tag.
 std::string normalize_tag(std::string_view raw, const std::vector<VocabularyTag>& vocabulary);
+
+/// Applies the options to raw suggestions: normalises, drops tags that are on the note, forbidden, outside the candidates
+/// or below the threshold, sorts and cuts.
+TagReply select_tags(const TagTask& task, std::vector<TagSuggestion> suggestions, std::vector<Json> warnings = {});
 
 /// The prompt for a model and the reading of its answer. Quotes that are not in the note are dropped with their tag's
 /// evidence; a tag outside `candidates` (when given) is dropped.

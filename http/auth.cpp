@@ -1,13 +1,15 @@
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "http/rest.hpp"
+
+#include <algorithm>
 
 namespace indx {
 namespace {
 
 std::string lower_name(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
   return text;
 }
 
@@ -31,9 +33,12 @@ Status narrow(Principal& principal, const std::string& scopes) {
   for (const auto& word : split(replace_all(scopes, ",", " "), ' ')) {
     if (word.empty()) continue;
     if (word.starts_with("path:")) {
-      if (principal.path_globs.empty() || std::find(principal.path_globs.begin(), principal.path_globs.end(), word.substr(5)) != principal.path_globs.end())
+      if (principal.path_globs.empty() ||
+          std::find(principal.path_globs.begin(), principal.path_globs.end(), word.substr(5)) !=
+              principal.path_globs.end())
         continue;  // added below
-      return make_error(Reason::Forbidden, cat("X-Indx-Scopes asks for ", word, ", which the token does not have."));
+      return make_error(Reason::Forbidden,
+                        cat("X-Indx-Scopes asks for ", word, ", which the token does not have."));
     }
     const auto scope = parse_scope(word);
     if (!scope) return invalid(cat("X-Indx-Scopes names no scope `", word, "`."));
@@ -49,18 +54,23 @@ Status narrow(Principal& principal, const std::string& scopes) {
 
 }  // namespace
 
-Result<Principal> authenticate_request(const HttpRequest& request, Dispatcher& dispatcher, Surface surface) {
+Result<Principal> authenticate_request(const HttpRequest& request, Dispatcher& dispatcher,
+                                       Surface surface) {
   const auto header = request.header("authorization");
   const auto space = header.find(' ');
   if (header.empty())
-    return make_error(Reason::Unauthorized, "A token is needed. Send the header `Authorization: Bearer indx_…`; `indx token create` makes one.");
+    return make_error(Reason::Unauthorized,
+                      "A token is needed. Send the header `Authorization: Bearer indx_…`; `indx "
+                      "token create` makes one.");
   if (space == header.npos || lower_name(header.substr(0, space)) != "bearer")
     return make_error(Reason::Unauthorized, "Only `Authorization: Bearer indx_…` is understood.");
-  Principal principal = INDX_TRY(dispatcher.authenticate(std::string(trim(std::string_view(header).substr(space)))));
+  Principal principal =
+      INDX_TRY(dispatcher.authenticate(std::string(trim(std::string_view(header).substr(space)))));
   principal.surface = surface;
   principal.request_id = request.id.value;
   const auto named = parse_surface(request.header("x-indx-surface"));
-  if (named && (request.is_local_socket || *named == Surface::Ui)) principal.surface = *named;  // the page says that it is one
+  if (named && (request.is_local_socket || *named == Surface::Ui))
+    principal.surface = *named;  // the page says that it is one
   if (request.is_local_socket) INDX_TRY(narrow(principal, request.header("x-indx-scopes")));
   return principal;
 }
@@ -69,12 +79,15 @@ Status check_origin(const HttpRequest& request) {
   if (!request.is_loopback_listener) return {};
   const auto host = request.header("host");
   if (!host.empty() && !is_loopback_name(host))
-    return make_error(Reason::Forbidden, "The Host header names another machine. Use localhost or 127.0.0.1.");
+    return make_error(Reason::Forbidden,
+                      "The Host header names another machine. Use localhost or 127.0.0.1.");
   const auto origin = request.header("origin");
   if (origin.empty()) return {};
   const auto scheme = origin.find("://");
-  const bool is_ours = scheme != origin.npos && origin.starts_with("http") && is_loopback_name(origin.substr(scheme + 3));
-  if (!is_ours) return make_error(Reason::Forbidden, "Pages of other origins may not call this server.");
+  const bool is_ours = scheme != origin.npos && origin.starts_with("http") &&
+                       is_loopback_name(origin.substr(scheme + 3));
+  if (!is_ours)
+    return make_error(Reason::Forbidden, "Pages of other origins may not call this server.");
   return {};
 }
 

@@ -8,9 +8,9 @@ HttpResponse refusal_response(int status, const std::string& message, const Requ
 
 /// The bytes of one whole response: status line, headers, Content-Length, body.
 struct WireForm {
-  bool is_head = false;        ///< answers a HEAD request: no body, but its length
+  bool is_head = false;  ///< answers a HEAD request: no body, but its length
   bool keep_alive = false;
-  bool has_length = true;      ///< false: the body ends when the connection does
+  bool has_length = true;  ///< false: the body ends when the connection does
 };
 std::string to_wire(const HttpResponse& response, const WireForm& form);
 

@@ -1,13 +1,13 @@
 #include "http/event_stream.hpp"
 
+#include "base/text.hpp"
+#include "http/rest.hpp"
+
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <thread>
-
-#include "base/text.hpp"
-#include "http/rest.hpp"
 
 namespace indx {
 namespace {
@@ -31,11 +31,14 @@ std::vector<std::string> listed(const HttpRequest& request, const std::string& n
   return all;
 }
 
-std::string wire_id(const Event& event, const std::string& epoch) { return event.id > 0 ? cat(epoch, "-", event.id) : ""; }
+std::string wire_id(const Event& event, const std::string& epoch) {
+  return event.id > 0 ? cat(epoch, "-", event.id) : "";
+}
 
 /// Tells of other people's jobs only to those who may see them.
 bool may_see(const Principal& principal, const Event& event) {
-  return !event.kind.starts_with("job.") || event.subject == principal.subject || principal.has(Scope::VaultAdmin);
+  return !event.kind.starts_with("job.") || event.subject == principal.subject ||
+         principal.has(Scope::VaultAdmin);
 }
 
 /// One client of /v1/events. Lives as long as its socket.
@@ -44,7 +47,9 @@ class FeedStream : public std::enable_shared_from_this<FeedStream> {
   FeedStream(Principal principal, std::vector<std::string> jobs, std::string epoch)
       : principal_(std::move(principal)), jobs_(std::move(jobs)), epoch_(std::move(epoch)) {}
 
-  void start(Dispatcher& dispatcher, const EventFilter& filter, const std::optional<std::string>& after, const RequestId& id, const Responder& responder) {
+  void start(Dispatcher& dispatcher, const EventFilter& filter,
+             const std::optional<std::string>& after, const RequestId& id,
+             const Responder& responder) {
     const std::weak_ptr<FeedStream> weak = weak_from_this();
     auto subscription = dispatcher.subscribe(filter, after, [weak](const Event& event) {
       const auto self = weak.lock();
@@ -62,7 +67,10 @@ class FeedStream : public std::enable_shared_from_this<FeedStream> {
 
  private:
   bool take(const Event& event) {
-    const bool is_wanted = event.kind == "reset" || (may_see(principal_, event) && (jobs_.empty() || std::find(jobs_.begin(), jobs_.end(), event.job_id) != jobs_.end()));
+    const bool is_wanted =
+        event.kind == "reset" ||
+        (may_see(principal_, event) &&
+         (jobs_.empty() || std::find(jobs_.begin(), jobs_.end(), event.job_id) != jobs_.end()));
     const std::scoped_lock lock(mutex_);
     if (!is_wanted) return true;
     auto frame = sse_frame(wire_id(event, epoch_), event.kind, event.to_json(epoch_));
@@ -120,13 +128,19 @@ class TaskThread {
   std::thread thread_;
 };
 
-/// One client of /v1/jobs/{id}/events. Each event makes it read the record once more; events that come meanwhile share
-/// the next reading. Lives as long as its socket.
+/// One client of /v1/jobs/{id}/events. Each event makes it read the record once more; events that
+/// come meanwhile share the next reading. Lives as long as its socket.
 class JobStream : public std::enable_shared_from_this<JobStream> {
  public:
-  JobStream(Dispatcher& dispatcher, std::shared_ptr<TaskThread> reader, Principal principal, std::string job, RequestId id, Responder responder)
-      : dispatcher_(dispatcher), reader_(std::move(reader)), principal_(std::move(principal)), job_(std::move(job)), id_(std::move(id)),
-        epoch_(dispatcher.event_epoch()), responder_(std::move(responder)) {}
+  JobStream(Dispatcher& dispatcher, std::shared_ptr<TaskThread> reader, Principal principal,
+            std::string job, RequestId id, Responder responder)
+      : dispatcher_(dispatcher),
+        reader_(std::move(reader)),
+        principal_(std::move(principal)),
+        job_(std::move(job)),
+        id_(std::move(id)),
+        epoch_(dispatcher.event_epoch()),
+        responder_(std::move(responder)) {}
 
   void start(const std::optional<std::string>& after) {
     EventFilter filter;
@@ -160,7 +174,8 @@ class JobStream : public std::enable_shared_from_this<JobStream> {
   bool read_later(std::string event_id) {
     const auto reader = reader_.lock();
     if (!reader) return false;  // the routes are gone
-    reader->post([self = shared_from_this(), event_id = std::move(event_id)] { self->read(event_id); });
+    reader->post(
+        [self = shared_from_this(), event_id = std::move(event_id)] { self->read(event_id); });
     return true;
   }
 
@@ -170,7 +185,9 @@ class JobStream : public std::enable_shared_from_this<JobStream> {
     call.input = {{"id", job_}};
     call.principal = principal_;
     if (call.operation == nullptr) return show(not_found("This server has no jobs."), event_id);
-    dispatcher_.call(std::move(call), [self = shared_from_this(), event_id](Answer answer) { self->show(std::move(answer.result), event_id); });
+    dispatcher_.call(std::move(call), [self = shared_from_this(), event_id](Answer answer) {
+      self->show(std::move(answer.result), event_id);
+    });
   }
 
   void show(Result<Json> answer, const std::string& event_id) {
@@ -192,7 +209,9 @@ class JobStream : public std::enable_shared_from_this<JobStream> {
     const bool is_final = record.contains("finished_at") && !record["finished_at"].is_null();
     if (is_final) {
       is_over_ = true;
-      stream_->write(sse_frame({}, "done", {{"status", record.value("status", "")}, {"state", record.value("state", "")}}));
+      stream_->write(sse_frame(
+          {}, "done",
+          {{"status", record.value("status", "")}, {"state", record.value("state", "")}}));
       return stream_->close();
     }
     is_reading_ = std::exchange(is_dirty_, false);
@@ -223,13 +242,17 @@ void open_feed(const HttpRequest& request, Dispatcher& dispatcher, const Respond
   auto principal = admit_request(request, dispatcher);
   if (!principal) return responder.send(error_response(principal.error(), request.id));
   if (!principal->has(Scope::VaultRead))
-    return responder.send(error_response(make_error(Reason::Forbidden, "The event feed needs the scope vault:read.", {{"required", {"vault:read"}}}), request.id));
+    return responder.send(
+        error_response(make_error(Reason::Forbidden, "The event feed needs the scope vault:read.",
+                                  {{"required", {"vault:read"}}}),
+                       request.id));
   EventFilter filter;
   filter.kinds = listed(request, "kinds");
   filter.scope = principal->path_scope();
   auto jobs = listed(request, "jobs");
   if (jobs.size() == 1) filter.job_id = jobs[0];
-  const auto feed = std::make_shared<FeedStream>(std::move(*principal), std::move(jobs), dispatcher.event_epoch());
+  const auto feed = std::make_shared<FeedStream>(std::move(*principal), std::move(jobs),
+                                                 dispatcher.event_epoch());
   feed->start(dispatcher, filter, last_event_id(request), request.id, responder);
 }
 
@@ -238,30 +261,42 @@ void open_feed(const HttpRequest& request, Dispatcher& dispatcher, const Respond
 std::string sse_frame(const std::string& id, const std::string& event, const Json& data) {
   std::string frame;
   if (!id.empty()) frame += "id: " + id + "\n";
-  return frame + "event: " + event + "\ndata: " + data.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n\n";
+  return frame + "event: " + event +
+         "\ndata: " + data.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n\n";
 }
 
 HttpResponse event_stream_head(std::string first_frame) {
   HttpResponse head;
-  head.headers = {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-cache, no-transform"}, {"X-Accel-Buffering", "no"}};
+  head.headers = {{"Content-Type", "text/event-stream"},
+                  {"Cache-Control", "no-cache, no-transform"},
+                  {"X-Accel-Buffering", "no"}};
   head.body = std::move(first_frame);
   return head;
 }
 
 bool accepts(const HttpRequest& request, std::string_view media_type) {
   const auto parts = split(request.header("accept"), ',');
-  return std::any_of(parts.begin(), parts.end(), [media_type](const std::string& part) { return trim(part.substr(0, part.find(';'))) == media_type; });
+  return std::any_of(parts.begin(), parts.end(), [media_type](const std::string& part) {
+    return trim(part.substr(0, part.find(';'))) == media_type;
+  });
 }
 
 void add_event_routes(Router& router, Dispatcher& dispatcher) {
-  router.add("GET", "/v1/events", [&dispatcher](const HttpRequest& request, const auto&, const Responder& responder) { open_feed(request, dispatcher, responder); });
+  router.add("GET", "/v1/events",
+             [&dispatcher](const HttpRequest& request, const auto&, const Responder& responder) {
+               open_feed(request, dispatcher, responder);
+             });
   const auto reader = std::make_shared<TaskThread>();  // shared: with the streams, weakly
-  router.add("GET", "/v1/jobs/{id}/events", [&dispatcher, reader](const HttpRequest& request, const auto& captures, const Responder& responder) {
-    auto principal = admit_request(request, dispatcher);
-    if (!principal) return responder.send(error_response(principal.error(), request.id));
-    const auto stream = std::make_shared<JobStream>(dispatcher, reader, std::move(*principal), captures.at("id"), request.id, responder);
-    stream->start(last_event_id(request));
-  });
+  router.add("GET", "/v1/jobs/{id}/events",
+             [&dispatcher, reader](const HttpRequest& request, const auto& captures,
+                                   const Responder& responder) {
+               auto principal = admit_request(request, dispatcher);
+               if (!principal) return responder.send(error_response(principal.error(), request.id));
+               const auto stream =
+                   std::make_shared<JobStream>(dispatcher, reader, std::move(*principal),
+                                               captures.at("id"), request.id, responder);
+               stream->start(last_event_id(request));
+             });
 }
 
 }  // namespace indx

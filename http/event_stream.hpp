@@ -1,8 +1,8 @@
 #pragma once
-#include <string>
-
 #include "http/router.hpp"
 #include "ops/dispatch.hpp"
+
+#include <string>
 
 namespace indx {
 

@@ -1,9 +1,9 @@
 #include "http/json_body.hpp"
 
+#include "base/text.hpp"
+
 #include <set>
 #include <vector>
-
-#include "base/text.hpp"
 
 namespace indx {
 namespace {
@@ -19,7 +19,10 @@ struct BodyRefusal {
 Result<Json> parse_json_body(const std::string& text) {
   std::vector<std::set<std::string>> keys;  // of the objects that are open
   const auto check = [&keys](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > kMaxDepth) throw BodyRefusal{cat("The body is nested deeper than ", kMaxDepth, " levels.")};
+    const bool is_start =
+        event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+    if (is_start && depth >= kMaxDepth)
+      throw BodyRefusal{cat("The body is nested deeper than ", kMaxDepth, " levels.")};
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
@@ -33,7 +36,8 @@ Result<Json> parse_json_body(const std::string& text) {
   } catch (const Json::parse_error& e) {
     return invalid(cat("The body is not JSON (byte ", e.byte, ")."), {{"byte", e.byte}});
   } catch (const Json::exception&) {
-    return invalid("The body holds a value that JSON cannot carry here, such as a number out of range.");
+    return invalid(
+        "The body holds a value that JSON cannot carry here, such as a number out of range.");
   }
 }
 

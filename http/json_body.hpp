@@ -1,8 +1,8 @@
 #pragma once
-#include <string>
-
 #include "base/json.hpp"
 #include "base/result.hpp"
+
+#include <string>
 
 namespace indx {
 

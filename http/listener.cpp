@@ -1,7 +1,16 @@
 #include "http/listener.hpp"
 
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "http/error_body.hpp"
+
 #include <Poco/Exception.h>
 #include <Poco/Net/SocketAddress.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -10,15 +19,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-
-#include "base/log.hpp"
-#include "base/text.hpp"
-#include "http/error_body.hpp"
 
 namespace indx {
 namespace {
@@ -45,12 +45,16 @@ bool watch_fd(int epoll, int fd, unsigned events) {
 }
 
 Error listen_error(const std::string& where) {
-  return make_error(Reason::Unavailable, cat("Cannot listen on ", where, ": ", std::generic_category().message(errno),
-                                             ". Choose another address or stop the program that uses it."));
+  return make_error(Reason::Unavailable,
+                    cat("Cannot listen on ", where, ": ", std::generic_category().message(errno),
+                        ". Choose another address or stop the program that uses it."));
 }
 
 /// Bytes for a peer that is being refused; what does not fit is lost.
-void send_once(int fd, const std::string& bytes) { [[maybe_unused]] const auto n = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT); }
+void send_once(int fd, const std::string& bytes) {
+  [[maybe_unused]] const auto n =
+      ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
 
 }  // namespace
 
@@ -60,7 +64,8 @@ Result<std::unique_ptr<Listener>> Listener::open(const ServerConfig& config, OnR
   raise_descriptor_limit();
   if (!config.host.empty()) INDX_TRY(listener->open_tcp());
   if (!config.unix_socket.empty()) INDX_TRY(listener->open_local());
-  if (listener->doors_.empty()) return invalid("A server needs a host or a local socket to listen on.");
+  if (listener->doors_.empty())
+    return invalid("A server needs a host or a local socket to listen on.");
   INDX_TRY(listener->start());
   return listener;
 }
@@ -76,14 +81,18 @@ Status Listener::open_tcp() {
     door.fd = UniqueFd(::socket(address.af(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     const int on = 1;
     ::setsockopt(door.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (::bind(door.fd.get(), address.addr(), address.length()) != 0 || ::listen(door.fd.get(), 4096) != 0) return listen_error(where);
+    if (::bind(door.fd.get(), address.addr(), address.length()) != 0 ||
+        ::listen(door.fd.get(), 4096) != 0)
+      return listen_error(where);
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
     ::getsockname(door.fd.get(), reinterpret_cast<sockaddr*>(&bound), &size);
     port_ = Poco::Net::SocketAddress(reinterpret_cast<sockaddr*>(&bound), size).port();
     doors_.push_back(std::move(door));
   } catch (const Poco::Exception& e) {
-    return make_error(Reason::ValidationFailed, cat("Cannot listen on ", where, ": ", e.displayText(), ". Give an address of this machine."));
+    return make_error(Reason::ValidationFailed,
+                      cat("Cannot listen on ", where, ": ", e.displayText(),
+                          ". Give an address of this machine."));
   }
   return {};
 }
@@ -92,15 +101,18 @@ Status Listener::open_local() {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (config_.unix_socket.size() >= sizeof address.sun_path)
-    return invalid("The path of the local socket is longer than 107 bytes. Set INDX_INDEX_DIR to a shorter folder.");
+    return invalid(
+        "The path of the local socket is longer than 107 bytes. Set INDX_INDEX_DIR to a shorter "
+        "folder.");
   std::memcpy(address.sun_path, config_.unix_socket.c_str(), config_.unix_socket.size() + 1);
-  ::unlink(config_.unix_socket.c_str());  // left over: whoever starts a server holds the lock of the vault
+  ::unlink(config_.unix_socket
+               .c_str());  // left over: whoever starts a server holds the lock of the vault
   Door door;
   door.is_local_socket = true;
   door.fd = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   // The mode is set before listen, so nobody else can connect in between.
-  if (::bind(door.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || ::chmod(config_.unix_socket.c_str(), 0600) != 0 ||
-      ::listen(door.fd.get(), 1024) != 0)
+  if (::bind(door.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(config_.unix_socket.c_str(), 0600) != 0 || ::listen(door.fd.get(), 1024) != 0)
     return listen_error("the local socket");
   doors_.push_back(std::move(door));
   return {};
@@ -110,8 +122,10 @@ Status Listener::start() {
   epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
   bell_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   bool is_set_up = epoll_ && bell_ && watch_fd(epoll_.get(), bell_.get(), EPOLLIN);
-  for (const auto& door : doors_) is_set_up = is_set_up && watch_fd(epoll_.get(), door.fd.get(), EPOLLIN);
-  if (!is_set_up) return internal_error("The listener could not be set up: no file descriptors left.");
+  for (const auto& door : doors_)
+    is_set_up = is_set_up && watch_fd(epoll_.get(), door.fd.get(), EPOLLIN);
+  if (!is_set_up)
+    return internal_error("The listener could not be set up: no file descriptors left.");
   thread_ = std::thread([this] { run(); });
   return {};
 }
@@ -154,17 +168,20 @@ void Listener::stop() {
 
 int Listener::wait_millis() const {
   if (connections_.empty() && !doors_paused_) return -1;
-  return static_cast<int>(std::clamp<std::int64_t>(std::min(config_.head_timeout, config_.idle_timeout).count() / 8, 10, 500));
+  return static_cast<int>(std::clamp<std::int64_t>(
+      std::min(config_.head_timeout, config_.idle_timeout).count() / 8, 10, 500));
 }
 
 void Listener::run() {
   std::array<epoll_event, 256> events;
   auto next_check = FrontClock::now();
   while (!is_stopping_) {
-    const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_millis());
+    const int n =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_millis());
     for (int i = 0; i < n; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
-      const auto door = std::find_if(doors_.begin(), doors_.end(), [fd](const Door& d) { return d.fd.get() == fd; });
+      const auto door = std::find_if(doors_.begin(), doors_.end(),
+                                     [fd](const Door& d) { return d.fd.get() == fd; });
       if (door != doors_.end()) {
         accept_from(*door);
       } else if (fd == bell_.get()) {
@@ -189,7 +206,8 @@ void Listener::close_doors() {
   doors_.clear();
   std::vector<int> idle;
   for (const auto& [fd, connection] : connections_)
-    if (connection->reader.state() == ReaderState::Idle && !connection->is_lingering) idle.push_back(fd);
+    if (connection->reader.state() == ReaderState::Idle && !connection->is_lingering)
+      idle.push_back(fd);
   for (const int fd : idle) drop(fd);
 }
 
@@ -197,10 +215,13 @@ void Listener::accept_from(const Door& door) {
   while (true) {
     sockaddr_storage from{};
     socklen_t size = sizeof from;
-    UniqueFd fd(::accept4(door.fd.get(), reinterpret_cast<sockaddr*>(&from), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    UniqueFd fd(::accept4(door.fd.get(), reinterpret_cast<sockaddr*>(&from), &size,
+                          SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd) {
-      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {  // else epoll would spin
-        for (const auto& each : doors_) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, each.fd.get(), nullptr);
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+          errno == ENOMEM) {  // else epoll would spin
+        for (const auto& each : doors_)
+          ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, each.fd.get(), nullptr);
         doors_paused_ = true;
         log_warn("out of file descriptors: new clients wait");
       }
@@ -213,8 +234,16 @@ void Listener::accept_from(const Door& door) {
       ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       remote = Poco::Net::SocketAddress(reinterpret_cast<sockaddr*>(&from), size).toString();
     }
-    watch(std::make_unique<Connection>(
-        Connection{std::move(fd), RequestReader(config_.max_body_bytes), std::move(remote), door.is_local_socket, door.is_loopback, false, {}, {}, ReaderState::Idle, 0}));
+    watch(std::make_unique<Connection>(Connection{std::move(fd),
+                                                  RequestReader(config_.max_body_bytes),
+                                                  std::move(remote),
+                                                  door.is_local_socket,
+                                                  door.is_loopback,
+                                                  false,
+                                                  {},
+                                                  {},
+                                                  ReaderState::Idle,
+                                                  0}));
   }
 }
 
@@ -225,7 +254,8 @@ void Listener::take_inbox() {
     taken.swap(inbox_);
   }
   for (auto& connection : taken) {
-    if (is_draining_ && !connection->is_lingering && connection->reader.state() == ReaderState::Idle) {
+    if (is_draining_ && !connection->is_lingering &&
+        connection->reader.state() == ReaderState::Idle) {
       ::shutdown(connection->fd.get(), SHUT_WR);
       connection->is_lingering = true;
     }
@@ -251,7 +281,8 @@ void Listener::receive(int fd) {
   std::array<char, 65536> bytes;
   const auto n = ::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (n == 0 && connection.reader.state() == ReaderState::Body) return refuse(fd, 400, "The body is shorter than announced.");
+  if (n == 0 && connection.reader.state() == ReaderState::Body)
+    return refuse(fd, 400, "The body is shorter than announced.");
   if (n <= 0) return drop(fd);
   connection.reader.feed({bytes.data(), static_cast<std::size_t>(n)});
   note_bytes(connection);
@@ -272,7 +303,8 @@ void Listener::proceed(int fd) {
     const auto why = connection.reader.refusal();
     return refuse(fd, why.status, why.message);
   }
-  if (held_bytes_ > kMaxHeldBytes && state == ReaderState::Body) return refuse(fd, 503, "Too many large requests are coming in; try again.");
+  if (held_bytes_ > kMaxHeldBytes && state == ReaderState::Body)
+    return refuse(fd, 503, "Too many large requests are coming in; try again.");
   if (connection.reader.take_continue()) send_once(fd, "HTTP/1.1 100 Continue\r\n\r\n");
   if (state == connection.timed_state) return;
   if (connection.timed_state == ReaderState::Idle) connection.since = FrontClock::now();
@@ -330,7 +362,8 @@ void Listener::check_deadlines() {
     } else if (connection->timed_state == ReaderState::Head) {
       if (age > config_.head_timeout) late.push_back(fd);
     } else {  // the first 64 kB in the head's time, then 64 kB a second
-      const auto earned = std::chrono::milliseconds(connection->reader.body_received() * 1000 / kBodyRate);
+      const auto earned =
+          std::chrono::milliseconds(connection->reader.body_received() * 1000 / kBodyRate);
       if (now - connection->body_since > config_.head_timeout + earned) late.push_back(fd);
     }
   }

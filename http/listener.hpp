@@ -1,4 +1,8 @@
 #pragma once
+#include "http/request_reader.hpp"
+#include "http/server.hpp"
+#include "http/unique_fd.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -9,10 +13,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "http/request_reader.hpp"
-#include "http/server.hpp"
-#include "http/unique_fd.hpp"
-
 namespace indx {
 
 /// One accepted client. Owned by the front, a worker, or the stream thread, never by two.
@@ -22,18 +22,19 @@ struct Connection {
   std::string remote;
   bool is_local_socket = false, is_loopback = false;
 
-  bool is_lingering = false;                        // its end was sent; what still comes is thrown away
-  std::chrono::steady_clock::time_point since;      // of being idle, of the first byte, or of lingering
+  bool is_lingering = false;                    // its end was sent; what still comes is thrown away
+  std::chrono::steady_clock::time_point since;  // of being idle, of the first byte, or of lingering
   std::chrono::steady_clock::time_point body_since;
   RequestReader::State timed_state = RequestReader::State::Idle;
   std::size_t counted_bytes = 0;
 };
 
-/// The front: one epoll thread that accepts, holds idle clients, and reads requests whole, heads and bodies alike, so
-/// that no slow sender ever holds a worker.
+/// The front: one epoll thread that accepts, holds idle clients, and reads requests whole, heads
+/// and bodies alike, so that no slow sender ever holds a worker.
 class Listener {
  public:
-  /// Takes the connection, whose reader is Complete, and gives true; or leaves it: the queue is full.
+  /// Takes the connection, whose reader is Complete, and gives true; or leaves it: the queue is
+  /// full.
   using OnRequest = std::function<bool(std::unique_ptr<Connection>&)>;
 
   static Result<std::unique_ptr<Listener>> open(const ServerConfig& config, OnRequest on_request);
@@ -44,7 +45,8 @@ class Listener {
   int port() const { return port_; }
   /// Gives a connection back for its next request. Any thread.
   void park(std::unique_ptr<Connection> connection);
-  /// Closes gently: says that nothing more comes, and waits a moment for the peer to see it. Any thread.
+  /// Closes gently: says that nothing more comes, and waits a moment for the peer to see it. Any
+  /// thread.
   void linger(std::unique_ptr<Connection> connection);
   void drain();
   void stop();
@@ -82,8 +84,9 @@ class Listener {
   int port_ = 0;
   UniqueFd epoll_, bell_;
   std::vector<Door> doors_;
-  bool doors_paused_ = false;                       // out of descriptors: until the next tick
-  std::unordered_map<int, std::unique_ptr<Connection>> connections_;  // only for the thread, as is what follows
+  bool doors_paused_ = false;  // out of descriptors: until the next tick
+  std::unordered_map<int, std::unique_ptr<Connection>>
+      connections_;  // only for the thread, as is what follows
   std::size_t held_bytes_ = 0;
 
   std::mutex mutex_;

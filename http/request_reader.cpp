@@ -1,12 +1,12 @@
 #include "http/request_reader.hpp"
 
+#include "base/text.hpp"
+
 #include <Poco/Exception.h>
 #include <Poco/Net/HTTPRequest.h>
 
 #include <algorithm>
 #include <sstream>
-
-#include "base/text.hpp"
 
 namespace indx {
 namespace {
@@ -34,8 +34,11 @@ bool is_strict_head(std::string_view head) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) return !is_first;
     const auto name = line.substr(0, line.find(':'));
-    if (!is_first && (name.size() == line.size() || name.empty() || !std::all_of(name.begin(), name.end(), is_token_char))) return false;
-    if (std::any_of(line.begin(), line.end(), [](char c) { return is_control(c) && c != '\t'; })) return false;
+    if (!is_first && (name.size() == line.size() || name.empty() ||
+                      !std::all_of(name.begin(), name.end(), is_token_char)))
+      return false;
+    if (std::any_of(line.begin(), line.end(), [](char c) { return is_control(c) && c != '\t'; }))
+      return false;
     is_first = false;
   }
   return true;
@@ -58,7 +61,8 @@ std::vector<std::pair<std::string, std::string>> parse_query(std::string_view te
     if (part.empty()) continue;
     const auto plain = replace_all(part, "+", " ");
     const auto equals = plain.find('=');
-    all.emplace_back(percent_decode(plain.substr(0, equals)), equals == plain.npos ? "" : percent_decode(plain.substr(equals + 1)));
+    all.emplace_back(percent_decode(plain.substr(0, equals)),
+                     equals == plain.npos ? "" : percent_decode(plain.substr(equals + 1)));
   }
   return all;
 }
@@ -72,7 +76,8 @@ void RequestReader::refuse(int status, std::string message) {
 
 void RequestReader::feed(std::string_view bytes) {
   if (state_ == State::Refused) return;
-  if (state_ == State::Body && !is_chunked_) {  // straight into the body, without a copy through the buffer
+  if (state_ == State::Body &&
+      !is_chunked_) {  // straight into the body, without a copy through the buffer
     const auto n = std::min(bytes.size(), body_left_);
     parsed_->request.body.append(bytes.substr(0, n));
     body_left_ -= n;
@@ -87,17 +92,24 @@ void RequestReader::advance() {
   while (goes_on) {
     switch (state_) {
       case State::Idle:
-      case State::Head: goes_on = read_head(); break;
-      case State::Body: goes_on = is_chunked_ ? read_chunked_body() : read_sized_body(); break;
+      case State::Head:
+        goes_on = read_head();
+        break;
+      case State::Body:
+        goes_on = is_chunked_ ? read_chunked_body() : read_sized_body();
+        break;
       case State::Complete:
-      case State::Refused: goes_on = false; break;
+      case State::Refused:
+        goes_on = false;
+        break;
     }
   }
 }
 
 bool RequestReader::read_head() {
   if (state_ == State::Idle) {
-    const auto start = std::min(buffer_.find_first_not_of("\r\n"), buffer_.size());  // empty lines between requests
+    const auto start = std::min(buffer_.find_first_not_of("\r\n"),
+                                buffer_.size());  // empty lines between requests
     buffer_.erase(0, start);
     if (buffer_.empty()) return false;
     state_ = State::Head;
@@ -126,7 +138,8 @@ void RequestReader::parse_head(std::string_view head) {
     return refuse(400, "The request head is malformed.");
   }
   const bool is_http_1_0 = parsed.getVersion() == "HTTP/1.0";
-  if (!is_http_1_0 && parsed.getVersion() != "HTTP/1.1") return refuse(505, "Only HTTP/1.0 and HTTP/1.1 are spoken here.");
+  if (!is_http_1_0 && parsed.getVersion() != "HTTP/1.1")
+    return refuse(505, "Only HTTP/1.0 and HTTP/1.1 are spoken here.");
 
   parsed_ = std::make_unique<Parsed>();
   auto& request = parsed_->request;
@@ -140,7 +153,8 @@ void RequestReader::parse_head(std::string_view head) {
     return refuse(400, "The request target must be a path.");
   const auto question = target.find('?');
   request.path = target.substr(0, question);
-  if (question != target.npos) request.query = parse_query(std::string_view(target).substr(question + 1));
+  if (question != target.npos)
+    request.query = parse_query(std::string_view(target).substr(question + 1));
 
   std::vector<std::string> lengths;
   std::string coding;
@@ -154,16 +168,20 @@ void RequestReader::parse_head(std::string_view head) {
     auto& held = request.headers[key];
     held += (held.empty() ? "" : ", ") + text;
   }
-  if (hosts > 1 || (hosts == 0 && !is_http_1_0)) return refuse(400, "Exactly one Host header is needed.");
+  if (hosts > 1 || (hosts == 0 && !is_http_1_0))
+    return refuse(400, "Exactly one Host header is needed.");
   parsed_->keep_alive = parsed.getKeepAlive();
   choose_framing(lengths, coding, is_http_1_0);
 }
 
-void RequestReader::choose_framing(const std::vector<std::string>& lengths, const std::string& coding, bool is_http_1_0) {
+void RequestReader::choose_framing(const std::vector<std::string>& lengths,
+                                   const std::string& coding, bool is_http_1_0) {
   const auto& method = parsed_->request.method;
   is_chunked_ = !coding.empty();
-  if (is_chunked_ && (!lengths.empty() || is_http_1_0)) return refuse(400, "Transfer-Encoding does not go with Content-Length or HTTP/1.0.");
-  if (is_chunked_ && coding != "chunked") return refuse(501, "The only transfer coding understood is chunked.");
+  if (is_chunked_ && (!lengths.empty() || is_http_1_0))
+    return refuse(400, "Transfer-Encoding does not go with Content-Length or HTTP/1.0.");
+  if (is_chunked_ && coding != "chunked")
+    return refuse(501, "The only transfer coding understood is chunked.");
   if (lengths.size() > 1) return refuse(400, "There is more than one Content-Length.");
   if (!is_chunked_ && lengths.empty() && (method == "POST" || method == "PUT" || method == "PATCH"))
     return refuse(411, "A body needs a Content-Length or chunked coding.");
@@ -175,10 +193,14 @@ void RequestReader::choose_framing(const std::vector<std::string>& lengths, cons
       return refuse(400, "Content-Length must be a number.");
     body_left_ = std::stoull(text);
   }
-  if (body_left_ > max_body_bytes_) return refuse(413, cat("The body is larger than ", max_body_bytes_, " bytes."));
-  if (is_chunked_) parsed_->keep_alive = false;  // a cut chunked body cannot be told from a whole one
+  if (body_left_ > max_body_bytes_)
+    return refuse(413, cat("The body is larger than ", max_body_bytes_, " bytes."));
+  if (is_chunked_)
+    parsed_->keep_alive = false;  // a cut chunked body cannot be told from a whole one
   const auto expect = parsed_->request.headers.find("expect");
-  expects_continue_ = expect != parsed_->request.headers.end() && lower_ascii(expect->second) == "100-continue" && (is_chunked_ || body_left_ > 0);
+  expects_continue_ = expect != parsed_->request.headers.end() &&
+                      lower_ascii(expect->second) == "100-continue" &&
+                      (is_chunked_ || body_left_ > 0);
   chunk_ = Chunk::Size;
   trailer_bytes_ = 0;
   state_ = State::Body;
@@ -212,7 +234,8 @@ bool RequestReader::read_chunked_body() {
     case Chunk::Size: {
       if (!take_line(&line)) return false;
       const auto size = std::string(trim(line.substr(0, line.find(';'))));
-      if (size.empty() || size.size() > 8 || size.find_first_not_of("0123456789abcdefABCDEF") != size.npos) {
+      if (size.empty() || size.size() > 8 ||
+          size.find_first_not_of("0123456789abcdefABCDEF") != size.npos) {
         refuse(400, "A chunk size is malformed.");
         return false;
       }

@@ -1,14 +1,15 @@
 #pragma once
+#include "http/router.hpp"
+
 #include <memory>
 #include <string>
 #include <string_view>
 
-#include "http/router.hpp"
-
 namespace indx {
 
-/// Cuts the bytes of one connection into whole requests, under rules that leave no room for smuggling: what two readers
-/// could understand differently is refused, and a refusal ends the connection. Knows no sockets and no clock.
+/// Cuts the bytes of one connection into whole requests, under rules that leave no room for
+/// smuggling: what two readers could understand differently is refused, and a refusal ends the
+/// connection. Knows no sockets and no clock.
 class RequestReader {
  public:
   enum class State : std::uint8_t { Idle, Head, Body, Complete, Refused };
@@ -43,7 +44,8 @@ class RequestReader {
   bool take_line(std::string* line);
   void refuse(int status, std::string message);
   void parse_head(std::string_view head);
-  void choose_framing(const std::vector<std::string>& lengths, const std::string& coding, bool is_http_1_0);
+  void choose_framing(const std::vector<std::string>& lengths, const std::string& coding,
+                      bool is_http_1_0);
 
   enum class Chunk : std::uint8_t { Size, Data, DataEnd, Trailer };
 
@@ -51,11 +53,11 @@ class RequestReader {
   State state_ = State::Idle;
   Refusal refusal_;
   std::string buffer_;
-  std::size_t scanned_ = 0;          // no end of head before here
-  std::unique_ptr<Parsed> parsed_;   // from the head on
+  std::size_t scanned_ = 0;         // no end of head before here
+  std::unique_ptr<Parsed> parsed_;  // from the head on
   bool is_chunked_ = false, expects_continue_ = false;
   Chunk chunk_ = Chunk::Size;
-  std::size_t body_left_ = 0;        // of the body, or of the current chunk
+  std::size_t body_left_ = 0;  // of the body, or of the current chunk
   std::size_t trailer_bytes_ = 0;
 };
 

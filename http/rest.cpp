@@ -1,14 +1,14 @@
 #include "http/rest.hpp"
 
-#include <algorithm>
-#include <mutex>
-#include <set>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "http/event_stream.hpp"
 #include "http/json_body.hpp"
 #include "ops/openapi.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
 
 #ifndef INDX_VERSION
 #define INDX_VERSION "dev"
@@ -19,7 +19,9 @@ namespace {
 
 using PathCaptures = std::map<std::string, std::string>;
 
-bool takes_query(const std::string& method) { return method == "GET" || method == "HEAD" || method == "DELETE"; }
+bool takes_query(const std::string& method) {
+  return method == "GET" || method == "HEAD" || method == "DELETE";
+}
 
 std::string with_dashes(std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
@@ -28,16 +30,20 @@ std::string with_dashes(std::string name) {
 
 /// `"etag"` → `etag`; `*` stays.
 Result<std::string> read_etag(const std::string& text) {
-  if (text.starts_with("W/")) return invalid("If-Match takes a strong etag, as reads give it.", {{"header", "If-Match"}});
+  if (text.starts_with("W/"))
+    return invalid("If-Match takes a strong etag, as reads give it.", {{"header", "If-Match"}});
   auto bare = text;
-  if (bare.size() >= 2 && bare.front() == '"' && bare.back() == '"') bare = bare.substr(1, bare.size() - 2);
-  if (bare.find_first_of("\", ") != bare.npos) return invalid("If-Match takes one etag.", {{"header", "If-Match"}});
+  if (bare.size() >= 2 && bare.front() == '"' && bare.back() == '"')
+    bare = bare.substr(1, bare.size() - 2);
+  if (bare.find_first_of("\", ") != bare.npos)
+    return invalid("If-Match takes one etag.", {{"header", "If-Match"}});
   return bare;
 }
 
 Status put_once(Json& input, const std::string& name, Json value, const std::string& place) {
   if (input.contains(name) && input[name] != value)
-    return invalid(cat("`", name, "` is given twice, and the ", place, " says something else."), {{"path", name}});
+    return invalid(cat("`", name, "` is given twice, and the ", place, " says something else."),
+                   {{"path", name}});
   input[name] = std::move(value);
   return {};
 }
@@ -45,8 +51,10 @@ Status put_once(Json& input, const std::string& name, Json value, const std::str
 Result<Json> read_query(const Operation& operation, const HttpRequest& request) {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   for (const auto& [key, value] : request.query) {
-    if (!is_valid_utf8(key) || !is_valid_utf8(value)) return invalid("The query is not UTF-8 text.");
-    auto group = std::find_if(groups.begin(), groups.end(), [&key = key](const auto& g) { return g.first == key; });
+    if (!is_valid_utf8(key) || !is_valid_utf8(value))
+      return invalid("The query is not UTF-8 text.");
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&key = key](const auto& g) { return g.first == key; });
     if (group == groups.end()) group = groups.insert(groups.end(), {key, {}});
     group->second.push_back(value);
   }
@@ -65,30 +73,40 @@ Result<Json> read_query(const Operation& operation, const HttpRequest& request) 
 
 Result<Json> read_body(const HttpRequest& request) {
   for (const auto& [key, value] : request.query)
-    if (key != "async") return invalid(cat("`", key, "` goes into the JSON body, not into the query."), {{"path", key}});
+    if (key != "async")
+      return invalid(cat("`", key, "` goes into the JSON body, not into the query."),
+                     {{"path", key}});
   if (trim(request.body).empty()) return Json::object();
   Json input = INDX_TRY(parse_json_body(request.body));
-  if (!input.is_object()) return invalid("The body must be a JSON object.", {{"expected", "object"}, {"actual", input.type_name()}});
+  if (!input.is_object())
+    return invalid("The body must be a JSON object.",
+                   {{"expected", "object"}, {"actual", input.type_name()}});
   return input;
 }
 
 bool is_json_type(const std::string& content_type) {
   std::string type(trim(content_type.substr(0, content_type.find(';'))));
-  std::transform(type.begin(), type.end(), type.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return type.empty() || type == "application/json" || (type.starts_with("application/") && type.ends_with("+json"));
+  std::transform(type.begin(), type.end(), type.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return type.empty() || type == "application/json" ||
+         (type.starts_with("application/") && type.ends_with("+json"));
 }
 
-Result<Json> read_input(const Operation& operation, const HttpRequest& request, const PathCaptures& captures) {
+Result<Json> read_input(const Operation& operation, const HttpRequest& request,
+                        const PathCaptures& captures) {
   Json input = Json::object();
   if (takes_query(request.method)) {
-    if (!trim(request.body).empty() && trim(request.body) != "{}") return invalid(cat(request.method, " takes its arguments in the query, not in a body."));
+    if (!trim(request.body).empty() && trim(request.body) != "{}")
+      return invalid(cat(request.method, " takes its arguments in the query, not in a body."));
     input = INDX_TRY(read_query(operation, request));
   } else {
     input = INDX_TRY(read_body(request));
   }
   for (const auto& [name, text] : captures) {
     Json value = text;
-    if (const auto* property = operation.input.find(name); property != nullptr && property->schema.type != SchemaNode::Type::String)
+    if (const auto* property = operation.input.find(name);
+        property != nullptr && property->schema.type != SchemaNode::Type::String)
       value = INDX_TRY(parse_text_value(property->schema, name, {text}));
     INDX_TRY(put_once(input, name, std::move(value), "address"));
   }
@@ -96,11 +114,13 @@ Result<Json> read_input(const Operation& operation, const HttpRequest& request, 
     if (!property.schema.is_header) continue;
     auto text = request.header(with_dashes(property.name));
     if (text.empty()) continue;
-    if (!is_valid_utf8(text)) return invalid(cat("The header ", with_dashes(property.name), " is not UTF-8 text."));
+    if (!is_valid_utf8(text))
+      return invalid(cat("The header ", with_dashes(property.name), " is not UTF-8 text."));
     if (property.name == "if_match") text = INDX_TRY(read_etag(text));
     INDX_TRY(put_once(input, property.name, std::move(text), "header"));
   }
-  if (operation.effect != Effect::Reads && operation.input.find("if_match") == nullptr && !request.header("if-match").empty())
+  if (operation.effect != Effect::Reads && operation.input.find("if_match") == nullptr &&
+      !request.header("if-match").empty())
     return invalid(cat(operation.name, " takes no If-Match."), {{"header", "If-Match"}});
   return input;
 }
@@ -111,18 +131,24 @@ Result<bool> wants_async(const HttpRequest& request) {
     return invalid("`async` is true or false.", {{"path", "async"}, {"expected", "boolean"}});
   if (query && (*query == "true" || *query == "1")) return true;
   const auto preferences = split(request.header("prefer"), ',');
-  return std::any_of(preferences.begin(), preferences.end(), [](const std::string& part) { return trim(part.substr(0, part.find(';'))) == "respond-async"; });
+  return std::any_of(preferences.begin(), preferences.end(), [](const std::string& part) {
+    return trim(part.substr(0, part.find(';'))) == "respond-async";
+  });
 }
 
-Result<Call> read_call(const Operation& operation, Dispatcher& dispatcher, const HttpRequest& request, const PathCaptures& captures) {
+Result<Call> read_call(const Operation& operation, Dispatcher& dispatcher,
+                       const HttpRequest& request, const PathCaptures& captures) {
   Call call;
   call.operation = &operation;
   call.principal = INDX_TRY(admit_request(request, dispatcher));
   call.input = INDX_TRY(read_input(operation, request, captures));
   call.is_async = INDX_TRY(wants_async(request));
   call.idempotency_key = request.header("idempotency-key");
-  if (call.idempotency_key.size() > 255 || !is_valid_utf8(call.idempotency_key)) return invalid("Idempotency-Key is longer than 255 bytes or not text.", {{"header", "Idempotency-Key"}});
-  if (const auto field = call.input.find("idempotency_key"); field != call.input.end() && field->is_string()) {
+  if (call.idempotency_key.size() > 255 || !is_valid_utf8(call.idempotency_key))
+    return invalid("Idempotency-Key is longer than 255 bytes or not text.",
+                   {{"header", "Idempotency-Key"}});
+  if (const auto field = call.input.find("idempotency_key");
+      field != call.input.end() && field->is_string()) {
     if (call.idempotency_key.empty()) call.idempotency_key = field->get<std::string>();
     if (operation.input.find("idempotency_key") == nullptr) call.input.erase("idempotency_key");
   }
@@ -151,15 +177,19 @@ bool names_etag(const std::string& header, const std::string& etag) {
 /// The list that the answer is about: the first array among its declared fields.
 const Json* list_of(const Operation& operation, const Json& data) {
   for (const auto& property : operation.output.properties)
-    if (property.schema.type == SchemaNode::Type::Array && data.contains(property.name) && data[property.name].is_array()) return &data[property.name];
+    if (property.schema.type == SchemaNode::Type::Array && data.contains(property.name) &&
+        data[property.name].is_array())
+      return &data[property.name];
   return nullptr;
 }
 
 HttpResponse lines_response(const Json& list, const Json& data, const RequestId& id) {
   HttpResponse response;
   response.headers = {{"Content-Type", "application/x-ndjson"}, {"X-Request-Id", id.value}};
-  for (const auto& item : list) response.body += item.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  if (data.contains("next_cursor") && data["next_cursor"].is_string()) response.headers.emplace_back("X-Indx-Next-Cursor", data["next_cursor"].get<std::string>());
+  for (const auto& item : list)
+    response.body += item.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (data.contains("next_cursor") && data["next_cursor"].is_string())
+    response.headers.emplace_back("X-Indx-Next-Cursor", data["next_cursor"].get<std::string>());
   return response;
 }
 
@@ -170,27 +200,34 @@ HttpResponse to_response(const Answer& answer, const AnswerForm& form) {
     return failed;
   }
   const Json& data = *answer.result;
-  if (form.operation->route.method == "HEAD" && data.contains("exists") && data["exists"] == false) return error_response(not_found("There is no such note."), form.id);
+  if (form.operation->route.method == "HEAD" && data.contains("exists") && data["exists"] == false)
+    return error_response(not_found("There is no such note."), form.id);
 
   std::string etag;
-  if (data.is_object() && data.contains("etag") && data["etag"].is_string()) etag = data["etag"].get<std::string>();
-  const auto* list = form.wants_lines && !answer.is_accepted ? list_of(*form.operation, data) : nullptr;
+  if (data.is_object() && data.contains("etag") && data["etag"].is_string())
+    etag = data["etag"].get<std::string>();
+  const auto* list =
+      form.wants_lines && !answer.is_accepted ? list_of(*form.operation, data) : nullptr;
   auto response = list != nullptr ? lines_response(*list, data, form.id)
-                                  : json_response(answer.is_accepted ? 202 : answer.http_status, {{"ok", true}, {"data", data}}, form.id);
+                                  : json_response(answer.is_accepted ? 202 : answer.http_status,
+                                                  {{"ok", true}, {"data", data}}, form.id);
   if (!etag.empty()) response.headers.emplace_back("ETag", "\"" + etag + "\"");
   if (!etag.empty() && form.is_read && names_etag(form.if_none_match, etag)) {
     response.status = 304;
     response.body.clear();
   }
-  if (answer.is_accepted && !answer.job_id.empty()) response.headers.emplace_back("Location", "/v1/jobs/" + answer.job_id);
+  if (answer.is_accepted && !answer.job_id.empty())
+    response.headers.emplace_back("Location", "/v1/jobs/" + answer.job_id);
   if (answer.is_replay) response.headers.emplace_back("X-Indx-Idempotent-Replay", "true");
   return response;
 }
 
-/// The events of one call as SSE. A call that fails before anything was sent is answered with its status instead.
+/// The events of one call as SSE. A call that fails before anything was sent is answered with its
+/// status instead.
 class CallStream {
  public:
-  CallStream(Responder responder, AnswerForm form, std::string epoch) : responder_(std::move(responder)), form_(std::move(form)), epoch_(std::move(epoch)) {}
+  CallStream(Responder responder, AnswerForm form, std::string epoch)
+      : responder_(std::move(responder)), form_(std::move(form)), epoch_(std::move(epoch)) {}
 
   void take(const Event& event) {
     const std::scoped_lock lock(mutex_);
@@ -204,7 +241,8 @@ class CallStream {
     if (std::exchange(is_over_, true)) return;
     if (!answer.result && !stream_) return responder_.send(to_response(answer, form_));
     open();
-    const std::string prefix = form_.operation->needs_provider || form_.operation->name.starts_with("ai_") ? "ai." : "";
+    const std::string prefix =
+        form_.operation->needs_provider || form_.operation->name.starts_with("ai_") ? "ai." : "";
     if (answer.result) {
       stream_->write(sse_frame({}, prefix + "complete", *answer.result));
     } else {
@@ -234,22 +272,31 @@ class CallStream {
   bool is_over_ = false;
 };
 
-void run_operation(const Operation& operation, Dispatcher& dispatcher, const HttpRequest& request, const PathCaptures& captures, const Responder& responder) {
-  if (!takes_query(request.method) && !request.body.empty() && !is_json_type(request.header("content-type"))) {
-    auto refused = error_response(invalid("The body must be application/json.", {{"header", "Content-Type"}}), request.id);
+void run_operation(const Operation& operation, Dispatcher& dispatcher, const HttpRequest& request,
+                   const PathCaptures& captures, const Responder& responder) {
+  if (!takes_query(request.method) && !request.body.empty() &&
+      !is_json_type(request.header("content-type"))) {
+    auto refused = error_response(
+        invalid("The body must be application/json.", {{"header", "Content-Type"}}), request.id);
     refused.status = 415;
     return responder.send(std::move(refused));
   }
   auto call = read_call(operation, dispatcher, request, captures);
   if (!call) return responder.send(error_response(call.error(), request.id));
-  AnswerForm form{&operation, request.id, request.method == "GET" || request.method == "HEAD", accepts(request, "application/x-ndjson"), request.header("if-none-match")};
+  AnswerForm form{&operation, request.id, request.method == "GET" || request.method == "HEAD",
+                  accepts(request, "application/x-ndjson"), request.header("if-none-match")};
   responder.on_disconnect([cancel = call->cancel] { cancel.cancel(CancelReason::Requested); });
 
   const bool is_long = operation.execution != Execution::Inline || operation.needs_provider;
   if (!is_long || !accepts(request, "text/event-stream"))
-    return dispatcher.call(std::move(*call), [responder, form](const Answer& answer) { responder.send(to_response(answer, form)); });
-  const auto stream = std::make_shared<CallStream>(responder, std::move(form), dispatcher.event_epoch());  // shared with both callbacks
-  dispatcher.call(std::move(*call), [stream](const Answer& answer) { stream->finish(answer); }, [stream](const Event& event) { stream->take(event); });
+    return dispatcher.call(std::move(*call), [responder, form](const Answer& answer) {
+      responder.send(to_response(answer, form));
+    });
+  const auto stream = std::make_shared<CallStream>(
+      responder, std::move(form), dispatcher.event_epoch());  // shared with both callbacks
+  dispatcher.call(
+      std::move(*call), [stream](const Answer& answer) { stream->finish(answer); },
+      [stream](const Event& event) { stream->take(event); });
   stream->settle();
 }
 
@@ -257,10 +304,13 @@ using PlainHandler = std::function<HttpResponse(const HttpRequest&)>;
 
 /// A route without a token, still closed to other people's pages.
 void add_plain(Router& router, const std::string& pattern, PlainHandler handler) {
-  router.add("GET", pattern, [handler = std::move(handler)](const HttpRequest& request, const auto&, const Responder& responder) {
-    const auto allowed = check_origin(request);
-    responder.send(allowed ? handler(request) : error_response(allowed.error(), request.id));
-  });
+  router.add(
+      "GET", pattern,
+      [handler = std::move(handler)](const HttpRequest& request, const auto&,
+                                     const Responder& responder) {
+        const auto allowed = check_origin(request);
+        responder.send(allowed ? handler(request) : error_response(allowed.error(), request.id));
+      });
 }
 
 HttpResponse health_response(const HttpRequest& request, const Json& health, Json body) {
@@ -271,28 +321,37 @@ HttpResponse health_response(const HttpRequest& request, const Json& health, Jso
 }
 
 void add_operational_routes(Router& router, Dispatcher& dispatcher) {
-  add_plain(router, "/healthz", [](const HttpRequest& request) { return json_response(200, {{"status", "ok"}}, request.id); });
+  add_plain(router, "/healthz", [](const HttpRequest& request) {
+    return json_response(200, {{"status", "ok"}}, request.id);
+  });
   add_plain(router, "/readyz", [&dispatcher](const HttpRequest& request) {
     const Json health = dispatcher.health();
     const bool is_ready = health.value("ready", false);
-    return health_response(request, health, {{"ready", is_ready}, {"status", health.value("state", is_ready ? "ready" : "starting")}});
+    return health_response(
+        request, health,
+        {{"ready", is_ready}, {"status", health.value("state", is_ready ? "ready" : "starting")}});
   });
-  add_plain(router, "/version", [](const HttpRequest& request) { return json_response(200, {{"name", "indx"}, {"version", INDX_VERSION}}, request.id); });
+  add_plain(router, "/version", [](const HttpRequest& request) {
+    return json_response(200, {{"name", "indx"}, {"version", INDX_VERSION}}, request.id);
+  });
   add_plain(router, "/v1/health", [&dispatcher](const HttpRequest& request) {
     const Json health = dispatcher.health();
-    return health_response(request, health, {{"ok", health.value("ready", false)}, {"data", health}});
+    return health_response(request, health,
+                           {{"ok", health.value("ready", false)}, {"data", health}});
   });
   add_plain(router, "/openapi.json", [&dispatcher](const HttpRequest& request) {
     if (!request.is_loopback_listener && !request.is_local_socket) {
       const auto principal = authenticate_request(request, dispatcher, Surface::Api);
       if (!principal) return error_response(principal.error(), request.id);
     }
-    return json_response(200, openapi_document(dispatcher.registry(), dispatcher.has_provider()), request.id);
+    return json_response(200, openapi_document(dispatcher.registry(), dispatcher.has_provider()),
+                         request.id);
   });
   add_plain(router, "/", [](const HttpRequest&) {
     HttpResponse response;
     response.headers = {{"Content-Type", "text/plain; charset=utf-8"}};
-    response.body = "indx " INDX_VERSION "\nREST: /openapi.json describes /v1. MCP: /mcp. Health: /healthz /readyz.\n";
+    response.body = "indx " INDX_VERSION
+                    "\nREST: /openapi.json describes /v1. MCP: /mcp. Health: /healthz /readyz.\n";
     return response;
   });
 }
@@ -304,9 +363,11 @@ void add_rest_routes(Router& router, Dispatcher& dispatcher) {
   add_event_routes(router, dispatcher);
   for (const auto& operation : dispatcher.registry().all()) {
     if (operation.route.method.empty()) continue;
-    router.add(operation.route.method, operation.route.pattern, [&operation, &dispatcher](const HttpRequest& request, const auto& captures, const Responder& responder) {
-      run_operation(operation, dispatcher, request, captures, responder);
-    });
+    router.add(operation.route.method, operation.route.pattern,
+               [&operation, &dispatcher](const HttpRequest& request, const auto& captures,
+                                         const Responder& responder) {
+                 run_operation(operation, dispatcher, request, captures, responder);
+               });
   }
 }
 

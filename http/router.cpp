@@ -1,12 +1,12 @@
 #include "http/router.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "http/rest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace indx {
 namespace {
@@ -21,7 +21,9 @@ bool is_long_capture(std::string_view part) {
 }
 
 /// Segments of `path` that each part of `pattern` takes, shortest first; empty: no match.
-std::vector<std::size_t> match_pattern(const std::vector<std::string>& pattern, const std::vector<std::string>& path, std::size_t p = 0, std::size_t s = 0) {
+std::vector<std::size_t> match_pattern(const std::vector<std::string>& pattern,
+                                       const std::vector<std::string>& path, std::size_t p = 0,
+                                       std::size_t s = 0) {
   if (p == pattern.size()) return {};
   const bool is_last = p + 1 == pattern.size();
   const std::size_t most = is_long_capture(pattern[p]) ? path.size() - std::min(s, path.size()) : 1;
@@ -42,18 +44,22 @@ std::vector<std::size_t> match_pattern(const std::vector<std::string>& pattern, 
 /// Larger is more specific: first the literals from the left, then fewer segments in one capture.
 std::string specificity(const std::vector<std::string>& pattern) {
   std::string rank;
-  for (const auto& part : pattern) rank += !is_capture(part) ? 'c' : is_long_capture(part) ? 'a' : 'b';
+  for (const auto& part : pattern)
+    rank += !is_capture(part) ? 'c' : is_long_capture(part) ? 'a' : 'b';
   return rank;
 }
 
 /// Literals decide by their number (`{from}/move` beats `{path}`), then by their place.
 bool is_more_specific(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   const auto x = specificity(a), y = specificity(b);
-  const auto literals = [](const std::string& rank) { return std::count(rank.begin(), rank.end(), 'c'); };
+  const auto literals = [](const std::string& rank) {
+    return std::count(rank.begin(), rank.end(), 'c');
+  };
   return literals(x) != literals(y) ? literals(x) > literals(y) : x > y;
 }
 
-Result<Captures> decode_captures(const std::vector<std::string>& pattern, const std::vector<std::string>& path) {
+Result<Captures> decode_captures(const std::vector<std::string>& pattern,
+                                 const std::vector<std::string>& path) {
   const auto taken = match_pattern(pattern, path);
   Captures captures;
   std::size_t at = 0;
@@ -63,12 +69,16 @@ Result<Captures> decode_captures(const std::vector<std::string>& pattern, const 
     for (std::size_t k = 0; k < taken[i]; ++k) {
       const auto decoded = percent_decode(path[at + k]);
       const auto inner = k == 0 ? decoded.find_first_not_of('/') : 0;
-      if (inner != decoded.npos && decoded.find('/', inner) != decoded.npos) return not_found("An encoded slash is part of a name, and no note has such a name. Write / between folders.");
+      if (inner != decoded.npos && decoded.find('/', inner) != decoded.npos)
+        return not_found(
+            "An encoded slash is part of a name, and no note has such a name. Write / between "
+            "folders.");
       value += (k == 0 ? "" : "/") + decoded;
     }
     if (value.empty()) return not_found("The address ends before the name of what is asked for.");
     if (!is_valid_utf8(value) || value.find('\0') != value.npos)
-      return invalid("The address is not UTF-8 text.", {{"field", pattern[i].substr(1, pattern[i].size() - 2)}});
+      return invalid("The address is not UTF-8 text.",
+                     {{"field", pattern[i].substr(1, pattern[i].size() - 2)}});
     captures[pattern[i].substr(1, pattern[i].size() - 2)] = std::move(value);
   }
   return captures;
@@ -96,7 +106,8 @@ void Router::add(const std::string& method, const std::string& pattern, RouteHan
   entries_.push_back({method, segments_of(pattern), std::move(handler)});
 }
 
-const Router::Entry* Router::find(const std::string& method, const std::vector<std::string>& path) const {
+const Router::Entry* Router::find(const std::string& method,
+                                  const std::vector<std::string>& path) const {
   const Entry* best = nullptr;
   for (const auto& entry : entries_) {
     if (entry.method != method || match_pattern(entry.pattern, path).empty()) continue;
@@ -109,7 +120,8 @@ std::vector<std::string> Router::methods_for(const std::vector<std::string>& pat
   std::vector<std::string> methods;
   for (const auto& entry : entries_)
     if (!match_pattern(entry.pattern, path).empty()) methods.push_back(entry.method);
-  if (std::find(methods.begin(), methods.end(), "GET") != methods.end()) methods.emplace_back("HEAD");
+  if (std::find(methods.begin(), methods.end(), "GET") != methods.end())
+    methods.emplace_back("HEAD");
   std::sort(methods.begin(), methods.end());
   methods.erase(std::unique(methods.begin(), methods.end()), methods.end());
   return methods;
@@ -126,9 +138,13 @@ void Router::handle(const HttpRequest& request, Responder responder) const {
   }
   const auto methods = methods_for(path);
   if (methods.empty())
-    return responder.send(error_response(not_found(cat("No route ", request.path, ". GET /openapi.json lists the routes.")), request.id));
+    return responder.send(error_response(
+        not_found(cat("No route ", request.path, ". GET /openapi.json lists the routes.")),
+        request.id));
   auto response = error_response(
-      make_error(Reason::MethodNotAllowed, cat(request.method, " is not possible here; use ", join(methods, " or "), ".")), request.id);
+      make_error(Reason::MethodNotAllowed,
+                 cat(request.method, " is not possible here; use ", join(methods, " or "), ".")),
+      request.id);
   response.status = 405;
   response.headers.emplace_back("Allow", join(methods, ", "));
   responder.send(std::move(response));

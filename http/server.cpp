@@ -1,6 +1,11 @@
 #include "http/server.hpp"
 
-#include <sys/socket.h>
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "http/error_body.hpp"
+#include "http/listener.hpp"
+#include "http/rest.hpp"
+#include "http/stream_hub.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -8,14 +13,8 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <sys/socket.h>
 #include <thread>
-
-#include "base/log.hpp"
-#include "base/text.hpp"
-#include "http/error_body.hpp"
-#include "http/listener.hpp"
-#include "http/rest.hpp"
-#include "http/stream_hub.hpp"
 
 namespace indx {
 namespace {
@@ -25,12 +24,15 @@ constexpr std::chrono::milliseconds kStopGrace{500};
 
 bool is_sane_id(const std::string& id) {
   return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
   });
 }
 
 bool is_event_stream(const HttpResponse& head) {
-  return std::any_of(head.headers.begin(), head.headers.end(), [](const auto& header) { return header.second.starts_with("text/event-stream"); });
+  return std::any_of(head.headers.begin(), head.headers.end(), [](const auto& header) {
+    return header.second.starts_with("text/event-stream");
+  });
 }
 
 /// A stream to nobody: the client left, or asked with HEAD.
@@ -40,12 +42,14 @@ class ClosedStream : public ResponseStream {
   void close() override {}
 };
 
-/// What a request needs of the server until its worker has let it go; the server outlives its workers.
+/// What a request needs of the server until its worker has let it go; the server outlives its
+/// workers.
 struct ServerParts {
   ServerConfig config;
   std::unique_ptr<Listener> listener;
   std::unique_ptr<StreamHub> hub;
-  std::shared_ptr<std::atomic<std::size_t>> waiting = std::make_shared<std::atomic<std::size_t>>(0);  // shared: late answers count down
+  std::shared_ptr<std::atomic<std::size_t>> waiting =
+      std::make_shared<std::atomic<std::size_t>>(0);  // shared: late answers count down
 
   /// Sends whole bytes and gives the connection on, without ever blocking.
   void deliver(std::unique_ptr<Connection> connection, std::string bytes, bool keep_alive);
@@ -55,10 +59,12 @@ struct ServerParts {
   }
 };
 
-void ServerParts::deliver(std::unique_ptr<Connection> connection, std::string bytes, bool keep_alive) {
+void ServerParts::deliver(std::unique_ptr<Connection> connection, std::string bytes,
+                          bool keep_alive) {
   std::size_t sent = 0;
   while (sent < bytes.size()) {
-    const auto n = ::send(connection->fd.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const auto n = ::send(connection->fd.get(), bytes.data() + sent, bytes.size() - sent,
+                          MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return;  // gone
     if (n < 0) break;
@@ -70,7 +76,8 @@ void ServerParts::deliver(std::unique_ptr<Connection> connection, std::string by
   options.first = bytes.substr(sent);
   options.only_flushes = true;
   auto fd = std::move(connection->fd);
-  const std::shared_ptr<Connection> rest = std::move(connection);  // shared: std::function must be copyable
+  const std::shared_ptr<Connection> rest =
+      std::move(connection);  // shared: std::function must be copyable
   options.give_back = [this, rest, keep_alive](UniqueFd back) {
     auto next = std::make_unique<Connection>(std::move(*rest));
     next->fd = std::move(back);
@@ -79,14 +86,21 @@ void ServerParts::deliver(std::unique_ptr<Connection> connection, std::string by
   hub->adopt(std::move(fd), std::move(options));
 }
 
-/// One request's answer. Until the handler returns the connection is here; then it is back with the front, or on the
-/// stream thread.
+/// One request's answer. Until the handler returns the connection is here; then it is back with the
+/// front, or on the stream thread.
 class Exchange : public Responder::Target, public std::enable_shared_from_this<Exchange> {
  public:
-  Exchange(ServerParts& parts, std::unique_ptr<Connection> connection, RequestId id, bool is_head, bool keep_alive)
-      : parts_(parts), id_(std::move(id)), is_head_(is_head), keep_alive_(keep_alive), waiting_(parts.waiting), connection_(std::move(connection)) {}
+  Exchange(ServerParts& parts, std::unique_ptr<Connection> connection, RequestId id, bool is_head,
+           bool keep_alive)
+      : parts_(parts),
+        id_(std::move(id)),
+        is_head_(is_head),
+        keep_alive_(keep_alive),
+        waiting_(parts.waiting),
+        connection_(std::move(connection)) {}
   ~Exchange() override {
-    if (!is_answered_) send(error_response(internal_error("The request was left without an answer."), id_));
+    if (!is_answered_)
+      send(error_response(internal_error("The request was left without an answer."), id_));
   }
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -125,7 +139,8 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
     if (is_with_worker_ && !early_) on_gone_ = std::move(callback);
   }
 
-  /// The handler returned: writes what it answered, or lets the connection wait on the stream thread.
+  /// The handler returned: writes what it answered, or lets the connection wait on the stream
+  /// thread.
   void leave_worker() {
     std::unique_lock lock(mutex_);
     is_with_worker_ = false;
@@ -169,7 +184,9 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
   }
 
   HttpResponse with_id(HttpResponse response) const {
-    const bool has_id = std::any_of(response.headers.begin(), response.headers.end(), [](const auto& header) { return header.first == "X-Request-Id"; });
+    const bool has_id =
+        std::any_of(response.headers.begin(), response.headers.end(),
+                    [](const auto& header) { return header.first == "X-Request-Id"; });
     if (!has_id) response.headers.emplace_back("X-Request-Id", id_.value);
     return response;
   }
@@ -177,11 +194,12 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
   ServerParts& parts_;  // only while a worker is here
   const RequestId id_;
   const bool is_head_, keep_alive_;
-  const std::shared_ptr<std::atomic<std::size_t>> waiting_;  // shared with the server, which may be gone
+  const std::shared_ptr<std::atomic<std::size_t>>
+      waiting_;  // shared with the server, which may be gone
 
   std::mutex mutex_;
   std::unique_ptr<Connection> connection_;
-  std::shared_ptr<HubStream> stream_;                        // shared with the stream thread
+  std::shared_ptr<HubStream> stream_;  // shared with the stream thread
   std::optional<HttpResponse> early_;
   std::function<void()> on_gone_;
   bool is_with_worker_ = true, is_answered_ = false, is_counted_ = false;
@@ -195,7 +213,8 @@ class ParkingServer : public HttpServer {
   Status open(const ServerConfig& config) {
     parts_.config = config;
     parts_.hub = INDX_TRY(StreamHub::start({config.heartbeat, std::chrono::milliseconds(10000)}));
-    parts_.listener = INDX_TRY(Listener::open(config, [this](std::unique_ptr<Connection>& connection) { return enqueue(connection); }));
+    parts_.listener = INDX_TRY(Listener::open(
+        config, [this](std::unique_ptr<Connection>& connection) { return enqueue(connection); }));
     for (int i = 0; i < std::max(1, config.workers); ++i) workers_.emplace_back([this] { work(); });
     return {};
   }
@@ -246,12 +265,14 @@ class ParkingServer : public HttpServer {
     request.id.value = request.header("x-request-id");
     if (!is_sane_id(request.id.value)) request.id.value = new_ulid(clock_.now(), random_);
     const LogContext context(request.id.value, {});
-    const auto exchange = std::make_shared<Exchange>(parts_, std::move(connection), request.id, request.method == "HEAD", parsed.keep_alive);
+    const auto exchange = std::make_shared<Exchange>(parts_, std::move(connection), request.id,
+                                                     request.method == "HEAD", parsed.keep_alive);
     try {
       handler_(request, Responder(exchange));
     } catch (const std::exception& e) {
       log_error("a request handler threw", {{"path", request.path}, {"what", e.what()}});
-      exchange->send(error_response(internal_error("The server failed to handle this request."), request.id));
+      exchange->send(
+          error_response(internal_error("The server failed to handle this request."), request.id));
     }
     exchange->leave_worker();
   }
@@ -270,7 +291,8 @@ class ParkingServer : public HttpServer {
 
 }  // namespace
 
-Result<std::unique_ptr<HttpServer>> HttpServer::start(const ServerConfig& config, HttpHandler handler) {
+Result<std::unique_ptr<HttpServer>> HttpServer::start(const ServerConfig& config,
+                                                      HttpHandler handler) {
   auto server = std::make_unique<ParkingServer>(std::move(handler));
   INDX_TRY(server->open(config));
   return std::unique_ptr<HttpServer>(std::move(server));

@@ -1,24 +1,26 @@
 #include "http/stream_hub.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-
-#include <algorithm>
-#include <array>
-#include <cerrno>
 
 namespace indx {
 namespace {
 
 using HubClock = std::chrono::steady_clock;
 
-std::int64_t nanos(HubClock::time_point at) { return at.time_since_epoch() / std::chrono::nanoseconds(1); }
+std::int64_t nanos(HubClock::time_point at) {
+  return at.time_since_epoch() / std::chrono::nanoseconds(1);
+}
 
 void ring(const UniqueFd& bell) {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(bell.get(), &one, sizeof one);  // full counter: it rings already
+  [[maybe_unused]] const auto written =
+      ::write(bell.get(), &one, sizeof one);  // full counter: it rings already
 }
 
 /// A close with unread input would reset the connection and take unsent bytes with it.
@@ -48,8 +50,16 @@ void HubInbox::post(std::function<void()> task) {
 }
 
 HubStream::HubStream(UniqueFd fd, Options options, std::shared_ptr<HubInbox> inbox)
-    : is_closing_(options.only_flushes), on_gone_(std::move(options.on_gone)), max_buffer_(options.max_buffer),
-      only_flushes_(options.only_flushes), has_heartbeat_(options.has_heartbeat), inbox_(std::move(inbox)), fd_(std::move(fd)), give_back_(std::move(options.give_back)), last_sent_(HubClock::now()), last_progress_(last_sent_) {
+    : is_closing_(options.only_flushes),
+      on_gone_(std::move(options.on_gone)),
+      max_buffer_(options.max_buffer),
+      only_flushes_(options.only_flushes),
+      has_heartbeat_(options.has_heartbeat),
+      inbox_(std::move(inbox)),
+      fd_(std::move(fd)),
+      give_back_(std::move(options.give_back)),
+      last_sent_(HubClock::now()),
+      last_progress_(last_sent_) {
   queued_ = options.first.size();
   if (queued_ > 0) frames_.push_back(std::move(options.first));
   is_announced_ = true;  // the hub posts it once itself
@@ -99,7 +109,8 @@ Result<std::unique_ptr<StreamHub>> StreamHub::start(Settings settings) {
   inbox->wake = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   epoll_event event{EPOLLIN, {}};
   event.data.fd = inbox->wake.get();
-  if (!epoll || !inbox->wake || ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, inbox->wake.get(), &event) != 0)
+  if (!epoll || !inbox->wake ||
+      ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, inbox->wake.get(), &event) != 0)
     return internal_error("The stream thread could not be set up: no file descriptors left.");
   std::unique_ptr<StreamHub> hub(new StreamHub(settings, std::move(epoll), std::move(inbox)));
   hub->thread_ = std::thread([raw = hub.get()] { raw->run(); });
@@ -131,14 +142,16 @@ void StreamHub::stop(std::chrono::milliseconds grace) {
 int StreamHub::wait_millis() const {
   if (stop_by_ != 0) return 10;
   if (count_ == 0) return -1;
-  return static_cast<int>(std::clamp<std::int64_t>(std::min(settings_.heartbeat, settings_.stall).count() / 8, 10, 1000));
+  return static_cast<int>(std::clamp<std::int64_t>(
+      std::min(settings_.heartbeat, settings_.stall).count() / 8, 10, 1000));
 }
 
 void StreamHub::run() {
   std::array<epoll_event, 256> events;
   auto next_beat = HubClock::now();
   while (true) {
-    const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_millis());
+    const int n =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_millis());
     for (int i = 0; i < n; ++i) {
       const auto& event = events[static_cast<std::size_t>(i)];
       if (event.data.fd != inbox_->wake.get()) {
@@ -197,7 +210,8 @@ void StreamHub::admit(const std::shared_ptr<HubStream>& stream) {
   const auto fd = stream->fd_.get();
   epoll_event event{stream->only_flushes_ ? 0U : EPOLLRDHUP, {}};
   event.data.fd = fd;
-  if (by_fd_.size() <= static_cast<std::size_t>(fd)) by_fd_.resize(static_cast<std::size_t>(fd) + 1);
+  if (by_fd_.size() <= static_cast<std::size_t>(fd))
+    by_fd_.resize(static_cast<std::size_t>(fd) + 1);
   by_fd_[static_cast<std::size_t>(fd)] = stream;
   stream->is_registered_ = true;
   ++count_;
@@ -264,7 +278,8 @@ void StreamHub::beat() {
     std::unique_lock lock(stream->mutex_);
     const bool is_idle = stream->frames_.empty();
     const bool is_closing = stream->is_closing_;
-    if (is_idle && !is_closing && stream->has_heartbeat_ && now - stream->last_sent_ >= settings_.heartbeat) {
+    if (is_idle && !is_closing && stream->has_heartbeat_ &&
+        now - stream->last_sent_ >= settings_.heartbeat) {
       stream->frames_.emplace_back(": hb\n\n");
       stream->queued_ += 6;
       lock.unlock();
@@ -273,7 +288,9 @@ void StreamHub::beat() {
       continue;
     }
     lock.unlock();
-    if (!is_idle && now - stream->last_progress_ >= (is_closing ? settings_.stall : 6 * settings_.stall)) end(stream, End::PeerLeft);
+    if (!is_idle &&
+        now - stream->last_progress_ >= (is_closing ? settings_.stall : 6 * settings_.stall))
+      end(stream, End::PeerLeft);
     if (is_idle) stream->last_progress_ = now;
   }
 }

@@ -1,4 +1,8 @@
 #pragma once
+#include "base/result.hpp"
+#include "http/router.hpp"
+#include "http/unique_fd.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -9,15 +13,12 @@
 #include <thread>
 #include <vector>
 
-#include "base/result.hpp"
-#include "http/router.hpp"
-#include "http/unique_fd.hpp"
-
 namespace indx {
 
 class HubStream;
 
-/// What streams tell the hub's thread; outlives it, so that a late answer finds a closed door and not a hole.
+/// What streams tell the hub's thread; outlives it, so that a late answer finds a closed door and
+/// not a hole.
 struct HubInbox {
   std::mutex mutex;
   std::vector<std::shared_ptr<HubStream>> changed;
@@ -30,17 +31,18 @@ struct HubInbox {
   void post(std::function<void()> task);
 };
 
-/// A socket that was taken from the front. Any thread may write; only the hub's thread touches the socket.
+/// A socket that was taken from the front. Any thread may write; only the hub's thread touches the
+/// socket.
 class HubStream : public ResponseStream, public std::enable_shared_from_this<HubStream> {
  public:
   struct Options {
-    std::string first;               ///< bytes to send at once
+    std::string first;  ///< bytes to send at once
     std::size_t max_buffer = 256U << 10U;
-    bool has_heartbeat = false;      ///< `: hb` when nothing else was sent
-    bool only_flushes = false;       ///< ends when all is sent; a half-closed peer may still read
+    bool has_heartbeat = false;  ///< `: hb` when nothing else was sent
+    bool only_flushes = false;   ///< ends when all is sent; a half-closed peer may still read
     /// Gets the socket back when all is sent; empty: it is closed.
     std::function<void(UniqueFd)> give_back;
-    std::function<void()> on_gone;   ///< the peer left before the end
+    std::function<void()> on_gone;  ///< the peer left before the end
   };
 
   HubStream(UniqueFd fd, Options options, std::shared_ptr<HubInbox> inbox);
@@ -56,9 +58,9 @@ class HubStream : public ResponseStream, public std::enable_shared_from_this<Hub
   friend class StreamHub;
   void announce();
 
-  std::mutex mutex_;                 // guards what follows
+  std::mutex mutex_;  // guards what follows
   std::deque<std::string> frames_;
-  std::size_t offset_ = 0;           // sent of the first frame
+  std::size_t offset_ = 0;  // sent of the first frame
   std::size_t queued_ = 0;
   bool is_closing_ = false, is_over_ = false, has_left_ = false, is_announced_ = false;
   std::function<void()> on_gone_;
@@ -75,12 +77,14 @@ class HubStream : public ResponseStream, public std::enable_shared_from_this<Hub
   std::chrono::steady_clock::time_point last_sent_, last_progress_;
 };
 
-/// One epoll thread for every socket that waits for an answer, carries a stream, or is slow to take a long reply.
+/// One epoll thread for every socket that waits for an answer, carries a stream, or is slow to take
+/// a long reply.
 class StreamHub {
  public:
   struct Settings {
     std::chrono::milliseconds heartbeat{15000};
-    std::chrono::milliseconds stall{10000};  ///< a closing stream whose peer takes nothing for so long is dropped
+    std::chrono::milliseconds stall{
+        10000};  ///< a closing stream whose peer takes nothing for so long is dropped
   };
   static Result<std::unique_ptr<StreamHub>> start(Settings settings);
   ~StreamHub();
@@ -88,7 +92,8 @@ class StreamHub {
   StreamHub& operator=(const StreamHub&) = delete;
 
   std::shared_ptr<HubStream> adopt(UniqueFd fd, HubStream::Options options);
-  /// Sends what is queued for at most `grace`, then ends every stream without telling that peers left.
+  /// Sends what is queued for at most `grace`, then ends every stream without telling that peers
+  /// left.
   void stop(std::chrono::milliseconds grace);
   std::size_t size() const { return size_; }
 
@@ -110,7 +115,7 @@ class StreamHub {
   std::vector<std::shared_ptr<HubStream>> by_fd_;  // only for the thread
   std::size_t count_ = 0;
   std::atomic<std::size_t> size_ = 0;
-  std::atomic<std::int64_t> stop_by_{0};           // steady nanoseconds; 0: not stopping
+  std::atomic<std::int64_t> stop_by_{0};  // steady nanoseconds; 0: not stopping
   std::thread thread_;
 };
 

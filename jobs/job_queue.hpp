@@ -80,12 +80,13 @@ class JobQueue {
 
   /// `stale_lease` unless the lease is the job's current one.
   Status check_lease(const Lease& lease);
+
+ private:
   Status promote_due();
   Status support(const std::vector<KnownKind>& known);
   Result<milliseconds> next_try_delay(const Job& job, const JobOutcome& outcome);
   Status end_try(Job& job, const JobOutcome& outcome);
 
- private:
   Database& db_;
   const Clock& clock_;
   Random& random_;

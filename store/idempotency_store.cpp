@@ -66,6 +66,14 @@ Status IdempotencyStore::complete(const std::string& subject, const std::string&
   return {};
 }
 
+Status IdempotencyStore::attach_job(const std::string& subject, const std::string& operation, const std::string& key,
+                                    const std::string& job_id) {
+  INDX_TRY(db_.prepare("UPDATE idempotency SET job_id = ?4 WHERE subject = ?1 AND operation = ?2 AND key = ?3")
+               .bind(subject, operation, key, job_id)
+               .run());
+  return {};
+}
+
 Status IdempotencyStore::release(const std::string& subject, const std::string& operation, const std::string& key) {
   INDX_TRY(db_.prepare("DELETE FROM idempotency WHERE subject = ?1 AND operation = ?2 AND key = ?3 AND is_done = 0")
                .bind(subject, operation, key)

@@ -98,7 +98,8 @@ Result<Json> decode_cursor(const std::string& cursor, const std::string& questio
   std::replace(text.begin(), text.end(), '_', '/');
   text.append((4 - text.size() % 4) % 4, '=');
   const auto decoded = base64_decode(text);
-  auto position = decoded.ok ? Json::parse(decoded.bytes, nullptr, false) : Json();
+  const bool is_text = decoded.ok && decoded.bytes.find('\0') == std::string::npos;
+  auto position = is_text ? Json::parse(decoded.bytes, nullptr, false) : Json();
   if (!position.is_object() || position.value("h", Json()) != Json(question_hash.substr(0, 16)))
     return invalid("The cursor is not one that this question returned; start again without it.", {{"field", "cursor"}});
   return position;

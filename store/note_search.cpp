@@ -124,6 +124,9 @@ Result<FileIds> SearchRun::ids_of_all(const std::vector<QueryNode>& nodes) {
 }
 
 bool property_matches(const QueryNode& node, const std::string& properties) {
+  // Most notes are told apart without reading their JSON; names with escapes are not looked for.
+  const bool is_plain = node.name.find_first_of("\"\\") == std::string::npos;
+  if (is_plain && fold_case(properties).find(node.name) == std::string::npos) return false;
   const auto json = Json::parse(properties, nullptr, false);
   if (!json.is_object()) return false;
   const auto holds = [&](const Json& value) {

@@ -183,10 +183,14 @@ class QueryParser {
   void parse_one(QueryNode& into, std::size_t end, int depth) {
     const char c = q_[at_];
     if (c == '-' && at_ + 1 < end && !is_query_space(q_[at_ + 1]) && q_[at_ + 1] != '-') {
-      ++at_;
+      const auto minus = at_++;
       QueryNode inner;
       parse_one(inner, end, depth);
       if (inner.children.empty()) return;
+      if (inner.children.front().kind == Kind::Text && inner.children.front().text.words.empty()) {  // `->` is literal
+        at_ = minus;
+        return parse_word(into, end);
+      }
       QueryNode node;
       node.kind = Kind::Not;
       node.children = std::move(inner.children);

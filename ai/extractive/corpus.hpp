@@ -28,6 +28,8 @@ class Corpus {
   double inverse_document_frequency(const std::string& word) const;
   /// The k notes nearest to the text by cosine of log-TF-IDF vectors, best first, ties by path; `except` is left out.
   std::vector<Neighbour> nearest(std::string_view text, std::size_t k, const std::string& except) const;
+  /// Words of the text that the note at `path` holds too, those that make the two alike most first.
+  std::vector<std::string> shared_words(std::string_view text, const std::string& path, std::size_t limit) const;
 
  private:
   struct Document {
@@ -39,6 +41,9 @@ class Corpus {
     std::uint32_t document;
     float weight;
   };
+  /// The distinct words of a text in order of bytes, each with its log-TF-IDF weight.
+  std::vector<std::pair<std::string, double>> weights(std::string_view text) const;
+
   std::vector<Document> documents_;
   std::unordered_map<std::string, std::vector<Posting>> postings_;
 };

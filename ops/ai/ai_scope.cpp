@@ -145,8 +145,12 @@ Result<ScopePaths> scope_paths(Context& ctx, const AiScope& scope) {
         return make_error(Reason::Forbidden, cat("`", path, "` is outside the paths of this token."), Json{{"path", path}});
       continue;  // invisible in lists
     }
-    if (!ai_may_read(ctx.config().ai, path)) result.excluded.push_back(path);
-    else if (is_named || is_note(path)) result.paths.push_back(path);
+    if (!is_note(path)) {
+      if (is_named) return invalid(cat("`", path, "` is not a Markdown note."), Json{{"path", "scope.paths"}, {"expected", "notes"}, {"actual", path}});
+      continue;
+    }
+    if (ai_may_read(ctx.config().ai, path)) result.paths.push_back(path);
+    else result.excluded.push_back(path);
   }
   if (!result.excluded.empty())
     result.warnings.push_back(Json{{"code", "globs_excluded"}, {"reason", "ai.allow_globs and ai.deny_globs"}, {"paths", result.excluded}});

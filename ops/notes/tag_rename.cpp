@@ -87,6 +87,14 @@ Result<std::vector<std::string>> bases_that_mention(Context& ctx, const std::str
   return found;
 }
 
+/// An error, so that a stopping server never takes half of the work for all of it.
+Error cancelled(const Output& out, const JobProgress& progress) {
+  Json partial = Json::array();
+  for (const auto& change : out.changed) partial.push_back(change.path);
+  return make_error(Reason::Cancelled, cat("Cancelled after ", progress.done, " of ", progress.total.value_or(0), " notes."),
+                    Json{{"partial", {{"done", progress.done}, {"total", progress.total.value_or(0)}, {"changed", partial}}}});
+}
+
 Result<Output> run(Context& ctx, const Input& in) {
   Output out;
   out.from = INDX_TRY(checked_tag(in.from, "from"));
@@ -97,7 +105,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   progress.phase = "rename";
   progress.total = static_cast<std::int64_t>(planned["notes"].size());
   for (const auto& item : planned["notes"]) {
-    if (ctx.cancel().is_cancelled()) break;
+    if (ctx.cancel().is_cancelled()) return cancelled(out, progress);
     const std::string path = item["path"].get<std::string>();
     NoteChange change = change_of(NoteChange::Kind::Patch, INDX_TRY(NotePath::parse(path)));
     change.ops = {PatchOp{PatchKind::RenameTag, "", Json(), "", out.from, out.to}};

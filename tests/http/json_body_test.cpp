@@ -5,7 +5,9 @@
 using namespace indx;
 
 TEST_CASE("a JSON body may be nested 100 levels deep and no deeper", "[http]") {
-  const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+  const auto nested = [](std::size_t levels) {
+    return std::string(levels, '[') + std::string(levels, ']');
+  };
 
   CHECK(parse_json_body(nested(100)).has_value());
   CHECK_FALSE(parse_json_body(nested(101)).has_value());

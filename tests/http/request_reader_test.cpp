@@ -1,8 +1,8 @@
 #include "http/request_reader.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "base/text.hpp"
+
+#include <catch2/catch.hpp>
 
 using namespace indx;
 
@@ -19,21 +19,27 @@ int refusal_of(const std::string& bytes) {
   return reader.state() == RequestReader::State::Refused ? reader.refusal().status : 0;
 }
 
-std::string post(const std::string& headers, const std::string& body = {}) { return "POST /a HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n" + body; }
+std::string post(const std::string& headers, const std::string& body = {}) {
+  return "POST /a HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n" + body;
+}
 
 }  // namespace
 
 TEST_CASE("a request is the same however its bytes are cut", "[http]") {
-  const std::string bytes = "POST /n/%20a?q=1%202&q=b+c HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: 5\r\n\r\nhello";
+  const std::string bytes =
+      "POST /n/%20a?q=1%202&q=b+c HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: "
+      "5\r\n\r\nhello";
   for (std::size_t step = 1; step <= bytes.size(); ++step) {
     RequestReader reader(100);
-    for (std::size_t at = 0; at < bytes.size(); at += step) reader.feed(std::string_view(bytes).substr(at, step));
+    for (std::size_t at = 0; at < bytes.size(); at += step)
+      reader.feed(std::string_view(bytes).substr(at, step));
 
     REQUIRE(reader.state() == RequestReader::State::Complete);
     const auto parsed = reader.take();
     CHECK(parsed.request.method == "POST");
     CHECK(parsed.request.path == "/n/%20a");
-    CHECK(parsed.request.query == std::vector<std::pair<std::string, std::string>>{{"q", "1 2"}, {"q", "b c"}});
+    CHECK(parsed.request.query ==
+          std::vector<std::pair<std::string, std::string>>{{"q", "1 2"}, {"q", "b c"}});
     CHECK(parsed.request.header("x-a") == "1, 2");
     CHECK(parsed.request.body == "hello");
     CHECK(parsed.keep_alive);
@@ -42,10 +48,12 @@ TEST_CASE("a request is the same however its bytes are cut", "[http]") {
 }
 
 TEST_CASE("a chunked body is put together, whatever the cuts, and ends the connection", "[http]") {
-  const std::string bytes = post("Transfer-Encoding: chunked\r\n", "5;x=y\r\nhello\r\n1\r\n!\r\n0\r\nT: 1\r\n\r\n");
+  const std::string bytes =
+      post("Transfer-Encoding: chunked\r\n", "5;x=y\r\nhello\r\n1\r\n!\r\n0\r\nT: 1\r\n\r\n");
   for (std::size_t step = 1; step <= bytes.size(); ++step) {
     RequestReader reader(100);
-    for (std::size_t at = 0; at < bytes.size(); at += step) reader.feed(std::string_view(bytes).substr(at, step));
+    for (std::size_t at = 0; at < bytes.size(); at += step)
+      reader.feed(std::string_view(bytes).substr(at, step));
 
     REQUIRE(reader.state() == RequestReader::State::Complete);
     const auto parsed = reader.take();
@@ -55,7 +63,8 @@ TEST_CASE("a chunked body is put together, whatever the cuts, and ends the conne
 }
 
 TEST_CASE("pipelined requests come out one after another", "[http]") {
-  auto reader = fed("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\nGET /3");
+  auto reader =
+      fed("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\nGET /3");
 
   CHECK(reader.take().request.path == "/1");
   REQUIRE(reader.state() == RequestReader::State::Complete);

@@ -16,15 +16,26 @@ struct KeptAnswer : Responder::Target {
 /// Routes that answer with their pattern and captures.
 Router make_router() {
   Router router;
-  for (const auto& [method, pattern] : std::vector<std::pair<std::string, std::string>>{
-           {"GET", "/v1/notes"}, {"GET", "/v1/notes/{path}"}, {"PUT", "/v1/notes/{path}"}, {"POST", "/v1/notes/{from}/move"}, {"POST", "/v1/notes/{path}/tag"},
-           {"GET", "/v1/links/{path}/forward"}, {"GET", "/v1/links/unresolved"}, {"GET", "/v1/jobs/{id}"}, {"GET", "/v1/jobs/{id}/events"}, {"GET", "/v1/tags/{tag}/notes"}})
-    router.add(method, pattern, [pattern = pattern](const HttpRequest&, const std::map<std::string, std::string>& captures, Responder responder) {
-      HttpResponse response;
-      response.body = pattern;
-      for (const auto& [name, value] : captures) response.body += " " + name + "=" + value;
-      responder.send(response);
-    });
+  for (const auto& [method, pattern] :
+       std::vector<std::pair<std::string, std::string>>{{"GET", "/v1/notes"},
+                                                        {"GET", "/v1/notes/{path}"},
+                                                        {"PUT", "/v1/notes/{path}"},
+                                                        {"POST", "/v1/notes/{from}/move"},
+                                                        {"POST", "/v1/notes/{path}/tag"},
+                                                        {"GET", "/v1/links/{path}/forward"},
+                                                        {"GET", "/v1/links/unresolved"},
+                                                        {"GET", "/v1/jobs/{id}"},
+                                                        {"GET", "/v1/jobs/{id}/events"},
+                                                        {"GET", "/v1/tags/{tag}/notes"}})
+    router.add(
+        method, pattern,
+        [pattern = pattern](const HttpRequest&, const std::map<std::string, std::string>& captures,
+                            Responder responder) {
+          HttpResponse response;
+          response.body = pattern;
+          for (const auto& [name, value] : captures) response.body += " " + name + "=" + value;
+          responder.send(response);
+        });
   return router;
 }
 
@@ -45,14 +56,16 @@ TEST_CASE("the most specific route wins, and paths may hold slashes", "[http]") 
   CHECK(routed("POST", "/v1/notes/a/b.md/move").body == "/v1/notes/{from}/move from=a/b.md");
   CHECK(routed("POST", "/v1/notes/tag/tag").body == "/v1/notes/{path}/tag path=tag");
   CHECK(routed("GET", "/v1/notes/a/move").body == "/v1/notes/{path} path=a/move");
-  CHECK(routed("GET", "/v1/links/a/forward/b/forward").body == "/v1/links/{path}/forward path=a/forward/b");
+  CHECK(routed("GET", "/v1/links/a/forward/b/forward").body ==
+        "/v1/links/{path}/forward path=a/forward/b");
   CHECK(routed("GET", "/v1/links/unresolved").body == "/v1/links/unresolved");
   CHECK(routed("GET", "/v1/jobs/1/events").body == "/v1/jobs/{id}/events id=1");
   CHECK(routed("GET", "/v1/tags/a/b/notes").body == "/v1/tags/{tag}/notes tag=a/b");
 }
 
 TEST_CASE("captures are decoded once, segment by segment", "[http][A2]") {
-  CHECK(routed("GET", "/v1/notes/Ideas%20%231%2050%25%20%C3%A9.md").body == "/v1/notes/{path} path=Ideas #1 50% é.md");
+  CHECK(routed("GET", "/v1/notes/Ideas%20%231%2050%25%20%C3%A9.md").body ==
+        "/v1/notes/{path} path=Ideas #1 50% é.md");
   CHECK(routed("GET", "/v1/notes/%2E%2E/x.md").body == "/v1/notes/{path} path=../x.md");
   CHECK(routed("GET", "/v1/notes/%2Fx.md").body == "/v1/notes/{path} path=/x.md");
   CHECK(routed("GET", "/v1/notes/a%252Fb.md").body == "/v1/notes/{path} path=a%2Fb.md");
@@ -71,7 +84,9 @@ TEST_CASE("an unknown path is 404, a known one with another method 405 with Allo
   CHECK(Json::parse(unknown.body)["error"]["code"] == "not_found");
   CHECK(wrong.status == 405);
   CHECK(Json::parse(wrong.body)["error"]["code"] == "method_not_allowed");
-  CHECK(std::find(wrong.headers.begin(), wrong.headers.end(), std::pair<std::string, std::string>("Allow", "GET, HEAD")) != wrong.headers.end());
+  CHECK(std::find(wrong.headers.begin(), wrong.headers.end(),
+                  std::pair<std::string, std::string>("Allow", "GET, HEAD")) !=
+        wrong.headers.end());
   CHECK(routed("HEAD", "/v1/jobs/1").body == "/v1/jobs/{id} id=1");
   CHECK(routed("GET", "/v1/jobs/a/b").status == 404);
 }

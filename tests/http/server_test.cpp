@@ -1,14 +1,14 @@
 #include "http/server.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
+#include "tests/support/raw_http.hpp"
+
+#include <catch2/catch.hpp>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <filesystem>
+#include <sys/stat.h>
 #include <thread>
-
-#include "support/raw_http.hpp"
+#include <unistd.h>
 
 using namespace indx;
 using test::RawClient;
@@ -17,15 +17,23 @@ namespace {
 
 using Millis = std::chrono::milliseconds;
 
-std::string get_of(const std::string& target, const std::string& headers = {}) { return "GET " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n"; }
-std::string post_of(const std::string& target, const std::string& body, const std::string& headers = {}) {
-  return "POST " + target + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
+std::string get_of(const std::string& target, const std::string& headers = {}) {
+  return "GET " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n";
+}
+std::string post_of(const std::string& target, const std::string& body,
+                    const std::string& headers = {}) {
+  return "POST " + target +
+         " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+         headers + "\r\n" + body;
 }
 
 /// Answers with method, path and body; `/throw`, `/huge` and `/wait` do what they say.
 struct EchoServer {
   explicit EchoServer(ServerConfig config = {}) {
-    auto started = HttpServer::start(config, [this](const HttpRequest& request, const Responder& responder) { handle(request, responder); });
+    auto started =
+        HttpServer::start(config, [this](const HttpRequest& request, const Responder& responder) {
+          handle(request, responder);
+        });
     REQUIRE(started.has_value());
     server = std::move(*started);
   }
@@ -53,7 +61,8 @@ ServerConfig quick_config() {
 
 std::size_t thread_count() {
   std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) ++count;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+    ++count;
   return count;
 }
 
@@ -91,13 +100,15 @@ TEST_CASE("every response has a request id, and a sane one of the client is kept
   EchoServer echo;
   RawClient client(echo.server->port());
 
-  client.send(get_of("/", "X-Request-Id: mine-1.2\r\n") + get_of("/", "X-Request-Id: not sane\r\n"));
+  client.send(get_of("/", "X-Request-Id: mine-1.2\r\n") +
+              get_of("/", "X-Request-Id: not sane\r\n"));
 
   CHECK(client.response().headers.at("x-request-id") == "mine-1.2");
   CHECK(client.response().headers.at("x-request-id").size() == 26);
 }
 
-TEST_CASE("a handler that throws or forgets to answer gives 500, and the server goes on", "[http]") {
+TEST_CASE("a handler that throws or forgets to answer gives 500, and the server goes on",
+          "[http]") {
   EchoServer echo;
   RawClient client(echo.server->port());
   RawClient forgotten(echo.server->port());
@@ -116,8 +127,13 @@ TEST_CASE("a refused request closes, so that its body is never read as a request
   EchoServer echo;
   const std::string hidden = get_of("/hidden");
   for (const auto& [bytes, status] : std::vector<std::pair<std::string, int>>{
-           {"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + hidden, 400},
-           {"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 3\r\n\r\n" + hidden, 400},
+           {"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: "
+            "chunked\r\n\r\n0\r\n\r\n" +
+                hidden,
+            400},
+           {"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 3\r\n\r\n" +
+                hidden,
+            400},
            {"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n" + hidden, 400},
            {"POST /a HTTP/1.1\r\nHost: x\r\n\r\n" + hidden, 411},
            {"POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n" + hidden, 501},
@@ -141,7 +157,9 @@ TEST_CASE("after a chunked request the connection closes", "[http]") {
   EchoServer echo;
   RawClient client(echo.server->port());
 
-  client.send("POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n" + get_of("/b"));
+  client.send(
+      "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n" +
+      get_of("/b"));
 
   CHECK(client.response().body == "POST /a abc");
   client.finish_sending();
@@ -180,7 +198,8 @@ TEST_CASE("slow heads and bodies hold no worker and are ended with 408", "[http]
   std::vector<std::unique_ptr<RawClient>> slow;
   for (int i = 0; i < 50; ++i) {
     slow.push_back(std::make_unique<RawClient>(echo.server->port()));
-    slow.back()->send(i % 2 == 0 ? "GET / HT" : "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nx");
+    slow.back()->send(i % 2 == 0 ? "GET / HT"
+                                 : "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nx");
   }
   RawClient quick(echo.server->port());
 
@@ -228,10 +247,11 @@ TEST_CASE("a full queue is answered with 503 and Retry-After", "[http][G17]") {
   std::atomic<bool> may_go = false;
   ServerConfig config;
   config.workers = 1;
-  auto server = HttpServer::start(config, [&may_go](const HttpRequest&, const Responder& responder) {
-    while (!may_go) std::this_thread::yield();
-    responder.send({});
-  });
+  auto server =
+      HttpServer::start(config, [&may_go](const HttpRequest&, const Responder& responder) {
+        while (!may_go) std::this_thread::yield();
+        responder.send({});
+      });
   REQUIRE(server.has_value());
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < 4300; ++i) {
@@ -247,8 +267,10 @@ TEST_CASE("a full queue is answered with 503 and Retry-After", "[http][G17]") {
   may_go = true;
 }
 
-TEST_CASE("the local socket is for its owner only, and requests from it are marked", "[http][G10]") {
-  const auto path = std::filesystem::temp_directory_path() / ("indx-http-" + std::to_string(::getpid()) + ".sock");
+TEST_CASE("the local socket is for its owner only, and requests from it are marked",
+          "[http][G10]") {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("indx-http-" + std::to_string(::getpid()) + ".sock");
   ServerConfig config;
   config.unix_socket = path;
   {

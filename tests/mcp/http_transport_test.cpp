@@ -31,6 +31,7 @@ class Endpoint {
     HttpRequest request;
     request.method = method;
     request.path = "/mcp";
+    request.is_loopback_listener = true;
     request.body = body;
     request.headers = {{"authorization", "Bearer indx_writer"},
                        {"content-type", "application/json"},

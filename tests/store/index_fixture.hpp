@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 
 #include "base/hash.hpp"
@@ -69,7 +70,8 @@ struct IndexFixture {
     request.filter = filter;
     request.limit = 50;
     std::vector<std::string> paths;
-    for (const auto& hit : reader->search(request).value().rows) paths.push_back(hit.path);
+    const auto page = reader->search(request).value();
+    for (const auto& hit : page.rows) paths.push_back(hit.path);
     return paths;
   }
   SearchHit first_hit(const std::string& q) const {
@@ -82,7 +84,8 @@ struct IndexFixture {
   /// What each link of a note reaches, "-" for nothing.
   std::vector<std::string> reached(const std::string& path) const {
     std::vector<std::string> paths;
-    for (const auto& link : reader->forward_links(path).value()) paths.push_back(link.path.value_or("-"));
+    const auto links = reader->forward_links(path).value();
+    for (const auto& link : links) paths.push_back(link.path.value_or("-"));
     return paths;
   }
 };

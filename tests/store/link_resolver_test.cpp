@@ -11,14 +11,16 @@ std::string brute_force(const std::vector<std::string>& files, const std::string
   const auto fold = [](const std::string& text) { return fold_case(text); };
   const auto folder = [](const std::string& path) { return path.substr(0, path.rfind('/') == path.npos ? 0 : path.rfind('/') + 1); };
   const auto exact = [&](const std::string& wanted) -> std::string {
-    std::string best;
-    for (const auto& suffix : {"", ".md"})
+    for (const auto& suffix : {"", ".md"}) {
+      std::string best;
       for (const auto& file : files) {
         if (fold(file) != fold(wanted + suffix)) continue;
         if (file == wanted + suffix) return file;
-        if (best.empty() || (fold(best) == fold(file) && file < best)) best = file;
+        if (best.empty() || file < best) best = file;
       }
-    return best;
+      if (!best.empty()) return best;
+    }
+    return {};
   };
   if (target.empty()) return source;
   if (target[0] == '/') return exact(target.substr(1));
@@ -102,7 +104,8 @@ TEST_CASE("subpaths find headings by their words and blocks in any case", "[stor
                       "[[n#Other#Deep]] [[n#Other#Input Output Plan]] [[#H]] [[missing#x]]\n"}});
 
   std::vector<bool> resolved;
-  for (const auto& link : index.reader->forward_links("s.md").value()) resolved.push_back(link.subpath_resolved);
+  const auto links = index.reader->forward_links("s.md").value();
+  for (const auto& link : links) resolved.push_back(link.subpath_resolved);
 
   CHECK(resolved == std::vector<bool>{true, true, true, false, true, true, false, true, false});
   CHECK(index.reached("s.md")[7] == "s.md");

@@ -1,5 +1,6 @@
 #include "store/note_index.hpp"
 
+#include <atomic>
 #include <fstream>
 #include <set>
 #include <thread>
@@ -197,7 +198,8 @@ TEST_CASE("tags count notes, keep the first spelling and know their children", "
   index.put({{"a.md", "#Tag\n"}, {"b.md", "#TAG #tag\n"}, {"c.md", "---\ntags: [x/y]\n---\n#x\n"}, {"d.md", "#x/z #xy\n"}});
 
   std::map<std::string, std::pair<int, int>> counts;
-  for (const auto& tag : index.reader->tags({}).value()) counts[tag.tag] = {tag.count, tag.count_nested};
+  const auto tags = index.reader->tags({}).value();
+  for (const auto& tag : tags) counts[tag.tag] = {tag.count, tag.count_nested};
 
   CHECK(counts == std::map<std::string, std::pair<int, int>>{
                       {"Tag", {2, 2}}, {"x", {1, 2}}, {"x/y", {1, 1}}, {"x/z", {1, 1}}, {"xy", {1, 1}}});

@@ -1,4 +1,7 @@
 #pragma once
+#include "base/text.hpp"
+#include "ops/dispatch.hpp"
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -6,10 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "base/text.hpp"
-#include "ops/dispatch.hpp"
-
 namespace indx::test {
+
+inline Answer answered(Result<Json> result, int http_status = 200) {
+  return {std::move(result), http_status, {}, false, false};
+}
 
 inline SchemaNode node_of(SchemaNode::Type type) {
   SchemaNode node;
@@ -32,8 +36,8 @@ inline SchemaNode list_of_text() {
   return node;
 }
 
-/// Six operations whose answers the test decides; checks scopes and schemas as the real one does, remembers every call.
-/// Tokens: `indx_owner`, `indx_reader`.
+/// Six operations whose answers the test decides; checks scopes and schemas as the real one does,
+/// remembers every call. Tokens: `indx_owner`, `indx_reader`.
 class FakeDispatcher : public Dispatcher {
  public:
   using Answerer = std::function<Answer(const Call&)>;
@@ -58,7 +62,8 @@ class FakeDispatcher : public Dispatcher {
   }
 
   Result<Principal> authenticate(const std::string& token) override {
-    if (token != "indx_owner" && token != "indx_reader") return make_error(Reason::Unauthorized, "No such token.");
+    if (token != "indx_owner" && token != "indx_reader")
+      return make_error(Reason::Unauthorized, "No such token.");
     Principal principal;
     principal.subject = token.substr(5);
     principal.scopes = {token == "indx_owner" ? Scope::VaultAdmin : Scope::VaultRead};
@@ -67,16 +72,18 @@ class FakeDispatcher : public Dispatcher {
 
   void call(Call call, OnAnswer answer, OnEvent progress = {}) override {
     for (const auto scope : call.operation->scopes)
-      if (!call.principal.has(scope)) return answer({make_error(Reason::Forbidden, "The token lacks a scope.")});
+      if (!call.principal.has(scope))
+        return answer(answered(make_error(Reason::Forbidden, "The token lacks a scope.")));
     auto input = validate(call.operation->input, call.input);
-    if (!input) return answer({input.error()});
+    if (!input) return answer(answered(input.error()));
     call.input = *input;
     Answerer answerer;
     {
       const std::scoped_lock lock(mutex_);
       calls_.push_back(call);
       const auto found = answerers_.find(call.operation->name);
-      if (found == answerers_.end()) return open_.push_back({std::move(call), std::move(answer), std::move(progress)});
+      if (found == answerers_.end())
+        return open_.push_back({std::move(call), std::move(answer), std::move(progress)});
       answerer = found->second;
     }
     answer(answerer(call));
@@ -100,14 +107,18 @@ class FakeDispatcher : public Dispatcher {
     return calls_.size();
   }
 
-  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter, const std::optional<std::string>& last_event_id,
+  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter,
+                                                  const std::optional<std::string>& last_event_id,
                                                   std::function<bool(const Event&)> sink) override {
     const auto listener = std::make_shared<Listening>(Listening{filter, std::move(sink)});
     std::vector<Event> missed;
     {
       const std::scoped_lock lock(mutex_);
-      if (last_event_id && !last_event_id->starts_with("e-")) missed.push_back(Event{0, "reset", {}, "system", "", "", {}});
-      const auto after = last_event_id && last_event_id->starts_with("e-") ? std::stoll(last_event_id->substr(2)) : std::int64_t(history_.size());
+      if (last_event_id && !last_event_id->starts_with("e-"))
+        missed.push_back(Event{0, "reset", {}, "system", "", "", {}});
+      const auto after = last_event_id && last_event_id->starts_with("e-")
+                             ? std::stoll(last_event_id->substr(2))
+                             : std::int64_t(history_.size());
       for (const auto& event : history_)
         if (event.id > after && listener->wants(event)) missed.push_back(event);
       listeners_.push_back(listener);
@@ -127,15 +138,23 @@ class FakeDispatcher : public Dispatcher {
   }
 
   /// Durable unless progress.
-  void publish(const std::string& kind, const std::string& job_id, Json data, const std::string& subject = "owner") {
+  void publish(const std::string& kind, const std::string& job_id, Json data,
+               const std::string& subject = "owner") {
     std::vector<std::shared_ptr<Listening>> heard;
     Event event;
     {
       const std::scoped_lock lock(mutex_);
-      event = Event{kind == "job.progress" ? 0 : static_cast<std::int64_t>(history_.size()) + 1, kind, from_millis(0), "api", subject, job_id, std::move(data)};
+      event = Event{kind == "job.progress" ? 0 : static_cast<std::int64_t>(history_.size()) + 1,
+                    kind,
+                    from_millis(0),
+                    "api",
+                    subject,
+                    job_id,
+                    std::move(data)};
       if (event.id > 0) history_.push_back(event);
       for (const auto& weak : listeners_)
-        if (auto listener = weak.lock(); listener && listener->wants(event)) heard.push_back(std::move(listener));
+        if (auto listener = weak.lock(); listener && listener->wants(event))
+          heard.push_back(std::move(listener));
     }
     for (const auto& listener : heard) listener->sink(event);
   }
@@ -144,10 +163,14 @@ class FakeDispatcher : public Dispatcher {
   struct Listening {
     EventFilter filter;
     std::function<bool(const Event&)> sink;
-    bool wants(const Event& event) const { return kind_matches(event.kind, filter.kinds) && (filter.job_id.empty() || filter.job_id == event.job_id); }
+    bool wants(const Event& event) const {
+      return kind_matches(event.kind, filter.kinds) &&
+             (filter.job_id.empty() || filter.job_id == event.job_id);
+    }
   };
 
-  static Operation make_operation(const std::string& name, Route route, SchemaNode input, std::vector<Scope> scopes, Effect effect) {
+  static Operation make_operation(const std::string& name, Route route, SchemaNode input,
+                                  std::vector<Scope> scopes, Effect effect) {
     Operation operation;
     operation.name = name;
     operation.route = std::move(route);
@@ -163,16 +186,32 @@ class FakeDispatcher : public Dispatcher {
     auto etag = text;
     etag.is_header = true;
     std::vector<Operation> all;
-    all.push_back(make_operation("note_read", {"GET", "/v1/notes/{path}"}, object_of({{"path", text, true}, {"include", list_of_text(), false}}), {Scope::VaultRead}, Effect::Reads));
-    all.push_back(make_operation("note_exists", {"HEAD", "/v1/notes/{path}"}, object_of({{"path", text, true}}), {Scope::VaultRead}, Effect::Reads));
-    all.push_back(make_operation("note_list", {"GET", "/v1/notes"}, object_of({{"limit", node_of(Type::Integer), false}, {"tag", list_of_text(), false}}), {Scope::VaultRead}, Effect::Reads));
+    all.push_back(
+        make_operation("note_read", {"GET", "/v1/notes/{path}"},
+                       object_of({{"path", text, true}, {"include", list_of_text(), false}}),
+                       {Scope::VaultRead}, Effect::Reads));
+    all.push_back(make_operation("note_exists", {"HEAD", "/v1/notes/{path}"},
+                                 object_of({{"path", text, true}}), {Scope::VaultRead},
+                                 Effect::Reads));
+    all.push_back(make_operation(
+        "note_list", {"GET", "/v1/notes"},
+        object_of({{"limit", node_of(Type::Integer), false}, {"tag", list_of_text(), false}}),
+        {Scope::VaultRead}, Effect::Reads));
     all.back().output = object_of({{"notes", list_of_any(), true}, {"next_cursor", text, false}});
-    all.push_back(make_operation("note_write", {"PUT", "/v1/notes/{path}"}, object_of({{"path", text, true}, {"body", text, false}, {"dry_run", node_of(Type::Boolean), false}, {"if_match", etag, false}}),
+    all.push_back(make_operation("note_write", {"PUT", "/v1/notes/{path}"},
+                                 object_of({{"path", text, true},
+                                            {"body", text, false},
+                                            {"dry_run", node_of(Type::Boolean), false},
+                                            {"if_match", etag, false}}),
                                  {Scope::VaultWrite}, Effect::Writes));
-    all.push_back(make_operation("ai_tag", {"POST", "/v1/ai/tag"}, object_of({{"scope", text, false}}), {Scope::VaultRead}, Effect::Reads));
+    all.push_back(make_operation("ai_tag", {"POST", "/v1/ai/tag"},
+                                 object_of({{"scope", text, false}}), {Scope::VaultRead},
+                                 Effect::Reads));
     all.back().execution = Execution::Job;
     all.back().needs_provider = true;
-    all.push_back(make_operation("job_get", {"GET", "/v1/jobs/{id}"}, object_of({{"id", text, true}}), {Scope::VaultRead}, Effect::Reads));
+    all.push_back(make_operation("job_get", {"GET", "/v1/jobs/{id}"},
+                                 object_of({{"id", text, true}}), {Scope::VaultRead},
+                                 Effect::Reads));
     return all;
   }
 

@@ -1,20 +1,19 @@
 #pragma once
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <map>
-#include <optional>
-#include <string>
-
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "http/unique_fd.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <netinet/in.h>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 namespace indx::test {
 
@@ -30,19 +29,24 @@ class RawClient {
  public:
   using Millis = std::chrono::milliseconds;
 
-  explicit RawClient(int port, int receive_buffer = 0) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    if (receive_buffer > 0) ::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+  explicit RawClient(int port, int receive_buffer = 0)
+      : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (receive_buffer > 0)
+      ::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    is_connected_ = ::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    is_connected_ =
+        ::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   }
-  explicit RawClient(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit RawClient(const std::string& path)
+      : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-    is_connected_ = ::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    is_connected_ =
+        ::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   }
 
   bool is_connected() const { return is_connected_; }
@@ -74,6 +78,7 @@ class RawClient {
     return is_ended_;
   }
   const std::string& received() const { return received_; }
+  void forget() { received_.clear(); }
 
   /// One response with a length, taken from what was received.
   RawResponse response(Millis time = Millis(5000), bool is_head = false) {
@@ -87,11 +92,15 @@ class RawClient {
       const auto colon = line.find(':');
       if (colon == line.npos) continue;
       auto name = line.substr(0, colon);
-      std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+      std::transform(name.begin(), name.end(), name.begin(),
+                     [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
       result.headers[name] = std::string(trim(line.substr(colon + 1)));
     }
     received_.erase(0, end + 4);
-    const auto length = result.headers.count("content-length") == 0 || is_head ? 0 : static_cast<std::size_t>(std::stoul(result.headers["content-length"]));
+    const auto length =
+        result.headers.count("content-length") == 0 || is_head
+            ? 0
+            : static_cast<std::size_t>(std::stoul(result.headers["content-length"]));
     while (received_.size() < length)
       if (!receive(until)) break;
     result.body = received_.substr(0, length);
@@ -101,7 +110,8 @@ class RawClient {
 
  private:
   bool receive(std::chrono::steady_clock::time_point until) {
-    const auto left = std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now()).count();
     pollfd waiting{fd_.get(), POLLIN, 0};
     if (left <= 0 || ::poll(&waiting, 1, static_cast<int>(left)) <= 0) return false;
     char bytes[16384];

@@ -1,0 +1,35 @@
+#include "jobs/job_state.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace indx {
+namespace {
+
+constexpr JobState kAllStates[] = {JobState::Scheduled, JobState::Ready,  JobState::Running,     JobState::Sleeping,
+                                   JobState::Waiting,   JobState::Paused, JobState::Unsupported, JobState::Succeeded,
+                                   JobState::Failed,    JobState::Dead,   JobState::Cancelled};
+constexpr JobEvent kAllEvents[] = {JobEvent::Due,    JobEvent::Claim,     JobEvent::Succeed,         JobEvent::FailForGood,
+                                   JobEvent::Retry,  JobEvent::GiveUp,    JobEvent::Cancel,          JobEvent::Return,
+                                   JobEvent::OwnerDied, JobEvent::CrashedTooOften, JobEvent::Park, JobEvent::Support};
+
+}  // namespace
+
+TEST_CASE("every state has a name of its own", "[jobs]") {
+  for (const auto state : kAllStates) CHECK(parse_job_state(name(state)) == state);
+  CHECK_FALSE(parse_job_state("running ").has_value());
+}
+
+TEST_CASE("nothing leaves a final state and every live one can be cancelled", "[jobs][E3][E9]") {
+  for (const auto state : kAllStates) {
+    INFO(name(state));
+    CHECK(next_state(state, JobEvent::Cancel).has_value() != is_final(state));
+    if (!is_final(state)) continue;
+    for (const auto event : kAllEvents) CHECK_FALSE(next_state(state, event).has_value());
+  }
+}
+
+TEST_CASE("a job runs only from ready", "[jobs]") {
+  for (const auto state : kAllStates) CHECK(next_state(state, JobEvent::Claim).has_value() == (state == JobState::Ready));
+}
+
+}  // namespace indx
