@@ -91,12 +91,11 @@ int run_command(const Invocation& invocation, const Environment& env, const Regi
   call.idempotency_key = invocation.global.idempotency_key.value_or("");
   call.is_async = invocation.global.is_async;
   call.keep = !invocation.global.stream;
-  const bool is_async = call.is_async;
   Progress progress(invocation);
   const Answer answer = place->dispatcher->call_and_wait(std::move(call), progress.listener());
   progress.end();
   const int code = print_answer(invocation, answer);
-  if (place->engine && (is_async || answer.result)) mention_waiting_job(*place);
+  if (place->engine && answer.result) mention_waiting_job(*place);
   place->close();
   return code;
 }

@@ -166,25 +166,14 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-TempFolder::TempFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "indx-test-XXXXXX").string();
-  INDX_ASSERT(::mkdtemp(pattern.data()) != nullptr);
-  path_ = pattern;
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 void TempFolder::write(const std::string& name, const std::string& bytes) const {
-  const std::filesystem::path file = std::filesystem::path(path_) / name;
+  const std::filesystem::path file = std::filesystem::path(path()) / name;
   std::filesystem::create_directories(file.parent_path());
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
 std::string TempFolder::read(const std::string& name) const {
-  std::ifstream in(path_ + "/" + name, std::ios::binary);
+  std::ifstream in(path() + "/" + name, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/temp_dir.hpp"
+
 namespace indx {
 
 /// What a program starts with. `INDX_*`, `OPENAI_*` and `NO_COLOR` of the tests' own environment are never passed on.
@@ -61,19 +63,11 @@ Finished run_process(const ProcessSpec& spec, std::chrono::milliseconds longest 
 /// A loopback port that nobody listens on just now.
 int free_port();
 
-/// A folder of its own, removed at the end.
-class TempFolder {
+/// A temporary folder that tests fill.
+class TempFolder : public TempDir {
  public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  const std::string& path() const { return path_; }
   void write(const std::string& name, const std::string& bytes) const;
   std::string read(const std::string& name) const;
-
- private:
-  std::string path_;
 };
 
 }  // namespace indx
