@@ -1,5 +1,7 @@
 #include "actors/supervisor.hpp"
 
+#include <caf/actor.hpp>
+#include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -30,9 +32,9 @@ SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<Supe
                                           std::vector<ChildSpec> specs) {
   self->state.parts = parts;
   for (auto& spec : specs) {
-    auto address = spec.spawn(self->system());
-    self->monitor(address);
-    self->state.children.push_back({std::move(spec), std::move(address)});
+    const auto child = spec.spawn(self->system());
+    self->monitor(child);
+    self->state.children.push_back({std::move(spec), child.address()});
   }
   self->set_down_handler([self](caf::down_msg& down) {
     // While the engine stops, runners without a claim end by themselves.
@@ -41,8 +43,9 @@ SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<Supe
       if (child.address != down.source) continue;
       log_error("an actor ended by accident and starts again",
                 {{"actor", child.spec.name}, {"reason", caf::to_string(down.reason)}});
-      child.address = child.spec.spawn(self->system());
-      self->monitor(child.address);
+      const auto next = child.spec.spawn(self->system());
+      self->monitor(next);
+      child.address = next.address();
     }
   });
   self->set_exit_handler([self](caf::exit_msg& exit) {
@@ -75,7 +78,7 @@ std::vector<ChildSpec> engine_children(Core& core, Directory& directory, const S
     children.push_back({name, [spawn, known](caf::actor_system& system) {
                           auto actor = spawn(system);
                           known->set(actor);
-                          return actor.address();
+                          return caf::actor_cast<caf::actor>(actor);
                         }});
   };
   add("state", [=](caf::actor_system& system) { return spawn_state_actor(system, {parts, known, settings}); });
@@ -85,10 +88,10 @@ std::vector<ChildSpec> engine_children(Core& core, Directory& directory, const S
   add("vault_writer", [=](caf::actor_system& system) { return spawn_vault_writer(system, parts, known); });
   for (int i = 0; i < parts->config.jobs.runners; ++i)
     children.push_back({"job_runner_" + std::to_string(i), [=, &core](caf::actor_system& system) {
-                          return system.spawn<caf::detached>(job_runner, &core, known).address();
+                          return caf::actor_cast<caf::actor>(system.spawn<caf::detached>(job_runner, &core, known));
                         }});
   if (with_watcher)
-    children.push_back({"vault_watcher", [=](caf::actor_system& system) { return spawn_vault_watcher(system, parts, known).address(); }});
+    children.push_back({"vault_watcher", [=](caf::actor_system& system) { return caf::actor_cast<caf::actor>(spawn_vault_watcher(system, parts, known)); }});
   return children;
 }
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <caf/actor.hpp>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -8,10 +10,11 @@
 
 namespace indx {
 
-/// Starts one actor and enters it in the directory; gives its address.
+/// Starts one actor and enters it in the directory. The handle keeps it while it is being monitored: an actor that ends at
+/// once, as runners do in an engine that stops already, is gone when only its address is left.
 struct ChildSpec {
   std::string name;
-  std::function<caf::actor_addr(caf::actor_system&)> spawn;
+  std::function<caf::actor(caf::actor_system&)> spawn;
 };
 
 /// Spawns the children in order and again when one ends by accident; a restarted actor reads its state from disk. Gets
