@@ -9,7 +9,7 @@
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
-#include "index_sql.hpp"
+#include "generated/index_sql.hpp"
 #include "store/link_resolver.hpp"
 #include "store/note_index.hpp"
 

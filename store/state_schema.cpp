@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/text.hpp"
-#include "state_sql.hpp"
+#include "generated/state_sql.hpp"
 
 namespace indx {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "index_fixture.hpp"
+#include "tests/store/index_fixture.hpp"
 
 namespace indx {
 namespace {

@@ -1,7 +1,7 @@
 #include "store/link_resolver.hpp"
 
 #include "base/unicode.hpp"
-#include "index_fixture.hpp"
+#include "tests/store/index_fixture.hpp"
 
 namespace indx {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "index_fixture.hpp"
+#include "tests/store/index_fixture.hpp"
 
 namespace indx {
 namespace {

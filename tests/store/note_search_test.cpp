@@ -1,4 +1,4 @@
-#include "index_fixture.hpp"
+#include "tests/store/index_fixture.hpp"
 #include "base/unicode.hpp"
 
 namespace indx {

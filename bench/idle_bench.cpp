@@ -1,0 +1,30 @@
+// Memory of the real program, serving the sample vault, after it has come to rest.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "bench/support.hpp"
+
+int main(int /*argc*/, char** argv) {
+  using namespace indx;
+  using namespace indx::bench;
+  const auto build = std::filesystem::absolute(argv[0]).parent_path().parent_path();
+  const Folder folder("idle");
+  generate_vault(folder.path / "vault", 1000);
+  const auto program = (build / "cli" / "indx").string(), vault = (folder.path / "vault").string();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    if (std::freopen("/dev/null", "w", stdout) == nullptr || std::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(1);
+    ::execl(program.c_str(), "indx", "serve", "--vault", vault.c_str(), "--port", "0", nullptr);
+    ::_exit(127);
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  const double resident = resident_mb(pid);
+  ::kill(pid, SIGTERM);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  print({.name = "rss_idle_1000_notes", .value = resident, .unit = "MB"});
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 && resident > 0 ? 0 : 1;
+}
