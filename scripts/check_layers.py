@@ -21,7 +21,7 @@ FOLDERS = {
     "ops": ["base", "vault", "ai", "jobs"],
     "actors": ["base", "vault", "store", "ai", "jobs", "ops"],
     "http": ["base", "ops"],
-    "mcp": ["base", "ops", "http/router.hpp"],
+    "mcp": ["base", "ops", "http/router.hpp", "http/rest.hpp"],
 }
 SHIPPED = list(FOLDERS) + ["cli"]
 FOLDERS["cli"] = SHIPPED
