@@ -21,10 +21,7 @@ FOLDERS = {
     "ops": ["base", "vault", "ai", "jobs"],
     "actors": ["base", "vault", "store", "ai", "jobs", "ops"],
     "http": ["base", "ops"],
-<<<<<<< HEAD
     # Both surfaces on HTTP share one way to authenticate and to refuse.
-=======
->>>>>>> mcp
     "mcp": ["base", "ops", "http/router.hpp", "http/rest.hpp"],
 }
 SHIPPED = list(FOLDERS) + ["cli"]
