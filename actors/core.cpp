@@ -1,6 +1,7 @@
 #include "actors/core.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/logger.hpp>
 #include <caf/scoped_actor.hpp>
 
 #include "actors/ai_op.hpp"
@@ -25,9 +26,13 @@ template <typename Answer, typename Handle, typename... Args>
 std::optional<Answer> ask(caf::actor_system& system, const Handle& actor, caf::timespan deadline, Args&&... args) {
   std::optional<Answer> answer;
   if (!actor) return answer;
-  caf::scoped_actor self(system);
-  self->request(actor, deadline, std::forward<Args>(args)...)
-      .receive([&](Answer& reply) { answer.emplace(std::move(reply)); }, [](caf::error&) {});
+  {
+    caf::scoped_actor self(system);
+    self->request(actor, deadline, std::forward<Args>(args)...)
+        .receive([&](Answer& reply) { answer.emplace(std::move(reply)); }, [](caf::error&) {});
+  }
+  // A scoped actor leaves a reference to the system's logger in this thread, and the system waits for the last one.
+  caf::logger::set_current_actor_system(nullptr);
   return answer;
 }
 

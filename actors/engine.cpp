@@ -185,8 +185,11 @@ Status EngineImpl::spawn() {
   core_ = std::make_unique<Core>(*parts_, directory_, *system_);
   INDX_TRY(core_->open());
   core_->scans_on_demand = !serves && options_.scan_on_start;
-  if (serves) parts_->indexing.is_running = true;  // not idle before the first scan has begun
-  supervisor_ = spawn_supervisor(*system_, engine_children(*core_, directory_, state_settings(*parts_, options_), watches));
+  if (serves) {  // not idle before the first scan has begun
+    parts_->indexing.total = 1;
+    parts_->indexing.is_running = true;
+  }
+  supervisor_ = spawn_supervisor(*system_, parts_.get(), engine_children(*core_, directory_, state_settings(*parts_, options_), watches));
   // The children enter the directory when the supervisor runs; a first change shows that the state actor is there.
   for (int attempt = 0; !directory_.get<WriterActor>(); ++attempt) {
     if (attempt > 5000) return internal_error("The engine did not start; see the log.");

@@ -277,7 +277,10 @@ Result<std::vector<std::string>> EngineContext::paths_with_tag(const std::string
 
 Result<IndexCounts> EngineContext::counts() {
   INDX_TRY(core_.ensure_scanned());
-  return core_.parts.index->counts(run_->principal.path_scope());
+  auto counts = INDX_TRY(core_.parts.index->counts(run_->principal.path_scope()));
+  if (run_->principal.path_globs.empty())  // a warning names paths
+    for (auto& warning : core_.parts.warnings()) counts.warnings.push_back(std::move(warning));
+  return counts;
 }
 
 Json EngineContext::indexing() {

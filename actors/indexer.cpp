@@ -126,9 +126,10 @@ Status IndexerState::begin_scan(const ScanRequest& request) {
   }
   for (const auto& [path, known] : files->known())
     if (wanted(path) && !present.contains(path)) scan.gone.push_back(path);
-  parts->indexing.done = 0;
   parts->indexing.total = static_cast<std::int64_t>(scan.files.size() + scan.gone.size());
+  parts->indexing.done = 0;
   parts->indexing.is_running = true;
+  parts->set_warnings(std::move(listing.warnings));
   current.emplace(std::move(scan));
   return {};
 }
@@ -150,6 +151,7 @@ Status IndexerState::work_on_slice() {
   auto& scan = *current;
   const auto end = parts->clock.monotonic() + kSliceTime;
   std::vector<std::string> removed;
+  std::int64_t worked = 0;
   INDX_TRY(writer->begin());
   for (std::size_t i = 0; i < kSliceNotes && !(scan.files.empty() && scan.gone.empty()); ++i) {
     if (!scan.gone.empty()) {
@@ -169,10 +171,11 @@ Status IndexerState::work_on_slice() {
       }
       scan.files.pop_front();
     }
-    parts->indexing.done.fetch_add(1);
+    ++worked;
     if (parts->clock.monotonic() >= end) break;
   }
   INDX_TRY(writer->commit());
+  parts->indexing.done.fetch_add(worked);
   for (const auto& path : removed) tell(FileChange::Deleted, path, "");
   return {};
 }

@@ -44,7 +44,20 @@ struct Parts {
   IndexProgress indexing;
   Permits state_permits{4096}, writer_permits{256}, indexer_permits{1024};
   std::atomic<bool> is_draining = false;
-  std::atomic<bool> is_scan_current = false;     ///< Command mode: the index was compared with the files
+
+  /// What the last look at the folder complained about, for `vault_status`.
+  std::vector<std::string> warnings() const {
+    const std::scoped_lock lock(warnings_mutex_);
+    return warnings_;
+  }
+  void set_warnings(std::vector<std::string> warnings) {
+    const std::scoped_lock lock(warnings_mutex_);
+    warnings_ = std::move(warnings);
+  }
+
+ private:
+  mutable std::mutex warnings_mutex_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace indx

@@ -1,5 +1,7 @@
 #include "actors/supervisor.hpp"
 
+#include <caf/actor.hpp>
+#include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -22,23 +24,28 @@ struct SupervisorState {
     caf::actor_addr address;
   };
   std::vector<Child> children;
+  const Parts* parts = nullptr;
   inline static const char* name = "supervisor";
 };
 
-SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<SupervisorState> self, std::vector<ChildSpec> specs) {
+SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<SupervisorState> self, const Parts* parts,
+                                          std::vector<ChildSpec> specs) {
+  self->state.parts = parts;
   for (auto& spec : specs) {
-    auto address = spec.spawn(self->system());
-    self->monitor(address);
-    self->state.children.push_back({std::move(spec), std::move(address)});
+    const auto child = spec.spawn(self->system());
+    self->monitor(child);
+    self->state.children.push_back({std::move(spec), child.address()});
   }
   self->set_down_handler([self](caf::down_msg& down) {
+    // While the engine stops, runners without a claim end by themselves.
+    if (self->state.parts->is_draining || down.reason == caf::exit_reason::user_shutdown) return;
     for (auto& child : self->state.children) {
       if (child.address != down.source) continue;
-      if (down.reason == caf::exit_reason::user_shutdown) return;
       log_error("an actor ended by accident and starts again",
                 {{"actor", child.spec.name}, {"reason", caf::to_string(down.reason)}});
-      child.address = child.spec.spawn(self->system());
-      self->monitor(child.address);
+      const auto next = child.spec.spawn(self->system());
+      self->monitor(next);
+      child.address = next.address();
     }
   });
   self->set_exit_handler([self](caf::exit_msg& exit) {
@@ -59,8 +66,8 @@ SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<Supe
 
 }  // namespace
 
-SupervisorActor spawn_supervisor(caf::actor_system& system, std::vector<ChildSpec> children) {
-  return system.spawn(supervisor, std::move(children));
+SupervisorActor spawn_supervisor(caf::actor_system& system, const Parts* parts, std::vector<ChildSpec> children) {
+  return system.spawn(supervisor, parts, std::move(children));
 }
 
 std::vector<ChildSpec> engine_children(Core& core, Directory& directory, const State::Settings& settings, bool with_watcher) {
@@ -71,7 +78,7 @@ std::vector<ChildSpec> engine_children(Core& core, Directory& directory, const S
     children.push_back({name, [spawn, known](caf::actor_system& system) {
                           auto actor = spawn(system);
                           known->set(actor);
-                          return actor.address();
+                          return caf::actor_cast<caf::actor>(actor);
                         }});
   };
   add("state", [=](caf::actor_system& system) { return spawn_state_actor(system, {parts, known, settings}); });
@@ -81,10 +88,10 @@ std::vector<ChildSpec> engine_children(Core& core, Directory& directory, const S
   add("vault_writer", [=](caf::actor_system& system) { return spawn_vault_writer(system, parts, known); });
   for (int i = 0; i < parts->config.jobs.runners; ++i)
     children.push_back({"job_runner_" + std::to_string(i), [=, &core](caf::actor_system& system) {
-                          return system.spawn<caf::detached>(job_runner, &core, known).address();
+                          return caf::actor_cast<caf::actor>(system.spawn<caf::detached>(job_runner, &core, known));
                         }});
   if (with_watcher)
-    children.push_back({"vault_watcher", [=](caf::actor_system& system) { return spawn_vault_watcher(system, parts, known).address(); }});
+    children.push_back({"vault_watcher", [=](caf::actor_system& system) { return caf::actor_cast<caf::actor>(spawn_vault_watcher(system, parts, known)); }});
   return children;
 }
 

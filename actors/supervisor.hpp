@@ -1,4 +1,6 @@
 #pragma once
+#include <caf/actor.hpp>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -8,15 +10,16 @@
 
 namespace indx {
 
-/// Starts one actor and enters it in the directory; gives its address.
+/// Starts one actor and enters it in the directory. The handle keeps it while it is being monitored: an actor that ends at
+/// once, as runners do in an engine that stops already, is gone when only its address is left.
 struct ChildSpec {
   std::string name;
-  std::function<caf::actor_addr(caf::actor_system&)> spawn;
+  std::function<caf::actor(caf::actor_system&)> spawn;
 };
 
 /// Spawns the children in order and again when one ends by accident; a restarted actor reads its state from disk. Gets
 /// `user_shutdown` to stop and passes it on, last child first.
-SupervisorActor spawn_supervisor(caf::actor_system& system, std::vector<ChildSpec> children);
+SupervisorActor spawn_supervisor(caf::actor_system& system, const Parts* parts, std::vector<ChildSpec> children);
 
 /// Every actor of the engine, in the order of their start.
 std::vector<ChildSpec> engine_children(Core& core, Directory& directory, const State::Settings& settings, bool with_watcher);

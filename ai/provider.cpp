@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "ai/providers/openai.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -95,8 +96,10 @@ Result<std::unique_ptr<Provider>> make_provider(const AiConfig& config) {
   if (config.provider != "openai")
     return invalid(cat("The AI provider `", config.provider, "` is not available in this version; use builtin or openai."),
                    {{"key", "INDX_AI_PROVIDER"}, {"value", config.provider}});
-  if (config.model.empty())
-    return invalid("The openai provider needs a model: set INDX_AI_MODEL or ai.model.", {{"key", "INDX_AI_MODEL"}});
+  if (config.model.empty()) {  // each role may be unset (row D2): the vault is served without AI
+    log_warn("AI is off: the openai provider needs a model; set INDX_AI_MODEL or ai.model");
+    return std::unique_ptr<Provider>();
+  }
   return make_openai_provider(config);
 }
 

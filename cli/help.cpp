@@ -12,11 +12,33 @@ namespace {
 
 constexpr std::size_t kLeftColumn = 34;
 
+constexpr std::size_t kHelpWidth = 120;
+
+/// Broken at spaces; the lines after the first are indented.
+std::string wrapped(const std::string& text, std::size_t indent) {
+  std::string out;
+  std::size_t column = indent;
+  for (const auto& word : split(text, ' ')) {
+    const std::size_t columns = count_code_points(word);
+    const bool is_first = column == indent;
+    if (!is_first && column + 1 + columns > kHelpWidth) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (!is_first) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += columns;
+  }
+  return out;
+}
+
 std::string row(const std::string& left, const std::string& right) {
   std::string line = "  " + left;
   const std::size_t columns = count_code_points(line);
   line += columns + 1 < kLeftColumn ? std::string(kLeftColumn - columns, ' ') : "\n" + std::string(kLeftColumn, ' ');
-  return line + right + "\n";
+  return line + wrapped(right, kLeftColumn) + "\n";
 }
 
 std::string upper(std::string text) {
@@ -70,7 +92,7 @@ std::string example_of(const Command& command) {
 }
 
 std::string command_help(const Command& command) {
-  std::string text = cat(command.summary, "\n", command.guidance.empty() ? "" : "\n" + command.guidance + "\n", "\nUsage: indx ", usage_of(command), "\n");
+  std::string text = cat(command.summary, "\n", command.guidance.empty() ? "" : "\n" + wrapped(command.guidance, 0) + "\n", "\nUsage: indx ", usage_of(command), "\n");
   if (!command.positionals.empty()) text += "\nArguments:\n";
   for (const auto& positional : command.positionals) {
     const std::string choices = positional.schema.allowed.empty() ? "" : " One of " + join(positional.schema.allowed, ", ") + ".";

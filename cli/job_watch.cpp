@@ -21,15 +21,6 @@ Result<Json> call_operation(Place& place, const char* operation, Json input) {
   return place.dispatcher->call_and_wait(std::move(call)).result;
 }
 
-/// The newest job that is not finished.
-Result<std::string> newest_live_job(Place& place) {
-  const Json states = Json::array({"scheduled", "ready", "running", "sleeping", "waiting", "paused", "unsupported"});
-  const Json answer = INDX_TRY(call_operation(place, "job_list", Json{{"state", states}, {"limit", 1}}));
-  if (!answer.contains("jobs") || answer["jobs"].empty())
-    return not_found("No job is running or waiting; `indx job list` shows those that ended.");
-  return answer["jobs"][0].value("id", "");
-}
-
 Result<std::string> chosen_job(const Invocation& invocation, Place& place) {
   if (invocation.input.contains("id")) return invocation.input["id"].get<std::string>();
   return newest_live_job(place);
@@ -78,6 +69,14 @@ int watch_in(Place& place, const std::string& id) {
 }
 
 }  // namespace
+
+Result<std::string> newest_live_job(Place& place) {
+  const Json states = Json::array({"scheduled", "ready", "running", "sleeping", "waiting", "paused", "unsupported"});
+  const Json answer = INDX_TRY(call_operation(place, "job_list", Json{{"state", states}, {"limit", 1}}));
+  if (!answer.contains("jobs") || answer["jobs"].empty())
+    return not_found("No job is running or waiting; `indx job list` shows those that ended.");
+  return answer["jobs"][0].value("id", "");
+}
 
 int run_job_watch(const Invocation& invocation, const Environment& env, const Registry& registry) {
   auto place = open_place(invocation.global, env, registry, {});

@@ -1,5 +1,8 @@
 #include "cli/place.hpp"
 
+#include <csignal>
+
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -18,6 +21,12 @@ Error locked_error(const LiveServer& server) {
   return make_error(Reason::VaultLocked,
                     cat("Another indx (process ", server.pid, ") holds this vault. Leave out --local to ask it, or stop it first."),
                     Json{{"pid", server.pid}});
+}
+
+/// A killed server leaves its address behind, and a short command may hold the lock now.
+bool is_reachable(const LiveServer& server) {
+  const bool is_gone = server.pid > 0 && ::kill(server.pid, 0) != 0 && errno == ESRCH;
+  return !is_gone && (has_usable_socket(server) || !server.url.empty());
 }
 
 Result<Place> remote_place(const std::string& url, const std::string& token, const Registry& registry) {
@@ -69,7 +78,7 @@ Result<std::optional<LiveServer>> wait_for_live_server(const Config& config) {
   while (true) {
     const std::optional<LiveServer> server = INDX_TRY(find_live_server(config));
     if (!server) return server;
-    if (has_usable_socket(*server) || !server->url.empty()) return server;
+    if (is_reachable(*server)) return server;
     if (std::chrono::steady_clock::now() > until)
       return make_error(Reason::VaultLocked, "Another indx works on this vault and takes no calls; try again in a moment.",
                         Json{{"pid", server->pid}});

@@ -145,13 +145,14 @@ class RemoteSubscription : public Subscription {
       request.headers.emplace_back("Accept", "text/event-stream");
       if (last_id_) request.headers.emplace_back("Last-Event-ID", *last_id_);
       SseReader reader;
+      std::string refusal;
       const auto response = http_stream(request, cancel_, [&](std::string_view bytes) {
+        if (!refusal.empty() || bytes.starts_with('{')) return refusal += bytes, true;
         on_opened({});
         return reader.add(bytes, [this](const SseFrame& frame) { return take(frame); });
       });
       if (!response) on_opened(response.error());
-      else if (response->status >= 300) return on_opened(error_of_response(*response));
-      if (!response && first) return;
+      else if (response->status >= 300) return on_opened(error_of_response({response->status, response->headers, refusal}));
       pause();
     }
     on_opened({});

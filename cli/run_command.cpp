@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/text.hpp"
+#include "cli/job_watch.hpp"
 #include "cli/output.hpp"
 #include "cli/place.hpp"
 #include "cli/progress_bar.hpp"
@@ -69,28 +70,32 @@ int print_answer(const Invocation& invocation, const Answer& answer) {
   return print_result(answer.result);
 }
 
+/// G11: jobs that another process left are not run here, but not forgotten either.
+void mention_waiting_job(Place& place) {
+  const auto id = newest_live_job(place);
+  if (id) write_all(STDERR_FILENO, cat("A job waits and no server runs: start `indx serve`, or run it here with `indx job resume ", *id, "`.\n"));
+}
+
 }  // namespace
 
 int run_command(const Invocation& invocation, const Environment& env, const Registry& registry) {
   if (const auto checked = check_call(invocation); !checked) return print_error(checked.error());
+  Call call;
+  const SignalWatch watch([cancel = call.cancel] { cancel.cancel(CancelReason::Requested); });
   auto place = open_place(invocation.global, env, registry, {});
   if (!place) return print_error(place.error());
 
-  Call call;
   call.operation = invocation.command->operation;
   call.input = invocation.input;
   call.principal = place->principal;
   call.idempotency_key = invocation.global.idempotency_key.value_or("");
   call.is_async = invocation.global.is_async;
   call.keep = !invocation.global.stream;
-  const bool is_local_job = place->engine && call.is_async;
   Progress progress(invocation);
-  const SignalWatch watch([cancel = call.cancel] { cancel.cancel(CancelReason::Requested); });
   const Answer answer = place->dispatcher->call_and_wait(std::move(call), progress.listener());
   progress.end();
-  if (is_local_job && answer.is_accepted)
-    write_all(STDERR_FILENO, cat("No server runs: the job waits for `indx serve`, or `indx job resume ", answer.job_id, "`.\n"));
   const int code = print_answer(invocation, answer);
+  if (place->engine && answer.result) mention_waiting_job(*place);
   place->close();
   return code;
 }

@@ -30,12 +30,6 @@ endif()
 # indx_library(NAME SOURCES... LINKS...): one static library per folder.
 function(indx_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
-  list(FILTER ARG_SOURCES INCLUDE REGEX ".")
-  foreach(source IN LISTS ARG_SOURCES)  # TEMPORARY: sources that are still being written
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-      list(REMOVE_ITEM ARG_SOURCES ${source})
-    endif()
-  endforeach()
   add_library(indx_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(indx_${name} PUBLIC ${ARG_LINKS})
   set_target_properties(indx_${name} PROPERTIES UNITY_BUILD ${INDX_UNITY} UNITY_BUILD_BATCH_SIZE 6)

@@ -5,27 +5,21 @@
 
 #include "base/hash.hpp"
 #include "base/ids.hpp"
-#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "jobs/job_json.hpp"
 #include "jobs/job_state.hpp"
-#include "store/blob_dir.hpp"
 #include "store/columns.hpp"
 
 namespace indx {
 namespace {
 
 constexpr std::size_t kMaxInputBytes = std::size_t{1} << 20U;
-constexpr std::size_t kMaxInlineStepBytes = 256 * 1024;
 constexpr std::size_t kMaxResultBytes = std::size_t{16} << 20U;
-constexpr std::int64_t kMaxStepBytes = std::int64_t{64} << 20U;
-constexpr std::int64_t kMaxSteps = 200000;
 constexpr std::size_t kMaxKindBytes = 100;
 constexpr int kMaxPageSize = 1000;
 /// Steps that finish deletes itself; prune takes what is left, so that no commit gets long.
 constexpr int kStepsDeletedAtOnce = 1000;
-constexpr std::chrono::days kFailedStepsKept{7};
 /// Retries are spread over a window that grows with the number of jobs that wait for theirs: at most about 7 a second.
 constexpr milliseconds kSpreadPerWaitingRetry{150};
 constexpr int kMaxWaitingRetriesCounted = 1000;
@@ -166,19 +160,6 @@ Result<std::optional<Job>> first_ready(Database& db, const std::vector<JobId>& o
   query.bind(id_list(only));
   if (!INDX_TRY(query.step())) return std::optional<Job>();
   return std::optional(read_job(query));
-}
-
-/// Gives how many steps were deleted.
-Result<std::int64_t> delete_steps(Database& db, const JobId& id, std::int64_t limit) {
-  const auto deleted = INDX_TRY(
-      db.prepare("DELETE FROM job_steps WHERE job = ?1 AND key IN (SELECT key FROM job_steps WHERE job = ?1 LIMIT ?2)")
-          .bind(id.value, limit)
-          .run());
-  INDX_TRY(db.prepare("UPDATE jobs SET step_count = step_count - ?2, "
-                      "step_bytes = IIF(step_count = ?2, 0, step_bytes) WHERE id = ?1")
-               .bind(id.value, deleted)
-               .run());
-  return deleted;
 }
 
 /// What a job ends with when its result cannot be kept.
@@ -359,7 +340,7 @@ Result<Job> JobQueue::finish(const Lease& lease, const JobOutcome& outcome) {
     INDX_TRY(end_try(*job, with_result_that_fits(outcome)));
     INDX_TRY(save_job(db_, *job));
     if (job->state == JobState::Succeeded || job->state == JobState::Cancelled)
-      INDX_TRY(delete_steps(db_, job->id, kStepsDeletedAtOnce));
+      INDX_TRY(delete_steps(job->id, kStepsDeletedAtOnce));
     return std::move(*job);
   });
 }
@@ -376,7 +357,7 @@ Result<Job> JobQueue::request_cancel(const JobId& id) {
       cancel(*job, clock_.now());
     }
     INDX_TRY(save_job(db_, *job));
-    if (job->is_final()) INDX_TRY(delete_steps(db_, id, kStepsDeletedAtOnce));
+    if (job->is_final()) INDX_TRY(delete_steps(id, kStepsDeletedAtOnce));
     return std::move(*job);
   });
 }
@@ -399,7 +380,7 @@ Result<std::vector<Job>> JobQueue::rescue(const std::string& live_instance, bool
         apply(job, JobEvent::OwnerDied, now);
       }
       INDX_TRY(save_job(db_, job));
-      if (job.state == JobState::Cancelled) INDX_TRY(delete_steps(db_, job.id, kStepsDeletedAtOnce));
+      if (job.state == JobState::Cancelled) INDX_TRY(delete_steps(job.id, kStepsDeletedAtOnce));
     }
     return jobs;
   });
@@ -437,89 +418,6 @@ Result<int> JobQueue::count_live() {
   auto query = db_.prepare("SELECT COUNT(*) FROM jobs WHERE finished_at IS NULL");
   INDX_TRY(query.step());
   return static_cast<int>(query.integer(0));
-}
-
-Result<std::optional<Json>> JobQueue::find_step(const JobId& job, const std::string& key, const std::string& inputs_hash) {
-  auto query = db_.prepare(
-      "SELECT output, spill_sha256 FROM job_steps WHERE job = ?1 AND key = ?2 AND inputs_hash = ?3");
-  query.bind(job.value, key, inputs_hash);
-  if (!INDX_TRY(query.step())) return std::optional<Json>();
-  if (!query.is_null(0)) return std::optional(json_value(query.text(0)));
-  const std::string sha256 = query.text(1);
-  const auto spilled = BlobDir(settings_.spill_dir).read(sha256);
-  if (spilled.has_value() && sha256_hex(*spilled) == sha256) return std::optional(json_value(*spilled));
-  log_warn("a stored step result is missing or damaged; the step runs again", {{"job_id", job.value}, {"file", sha256}});
-  return std::optional<Json>();
-}
-
-Status JobQueue::put_step(const Lease& lease, const StepRecord& step) {
-  const std::string output = json_text(step.output);
-  const auto size = static_cast<std::int64_t>(output.size());
-  return db_.savepoint([&]() -> Status {
-    INDX_TRY(check_lease(lease));
-    auto totals = db_.prepare(
-        "SELECT step_count + (s.key IS NULL), step_bytes - IFNULL(s.size, 0) + ?3, s.lease FROM jobs "
-        "LEFT JOIN job_steps AS s ON s.job = jobs.id AND s.key = ?2 WHERE jobs.id = ?1");
-    totals.bind(lease.job.value, step.key, size);
-    INDX_TRY(totals.step());
-    const std::int64_t count = totals.integer(0), bytes = totals.integer(1);
-    if (totals.integer(2) == lease.generation)
-      return make_error(Reason::StepKeyReused, "A step key was used twice in one run of the job.", {{"key", step.key}});
-    if (count > kMaxSteps || bytes > kMaxStepBytes)
-      return make_error(Reason::TooLarge, cat("A job may keep ", kMaxSteps, " step results with ", kMaxStepBytes,
-                                              " bytes in all; split it into smaller jobs."),
-                        {{"steps", count}, {"bytes", bytes}});
-    std::optional<std::string> inline_output, spill;
-    if (output.size() > kMaxInlineStepBytes) {
-      spill = sha256_hex(output);
-      INDX_TRY(BlobDir(settings_.spill_dir).write(*spill, output));
-    } else {
-      inline_output = output;
-    }
-    INDX_TRY(db_.prepare("INSERT OR REPLACE INTO job_steps (job, key, inputs_hash, output, spill_sha256, size, lease) "
-                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
-                 .bind(lease.job.value, step.key, step.inputs_hash, inline_output, spill, size, lease.generation)
-                 .run());
-    INDX_TRY(db_.prepare("UPDATE jobs SET step_count = ?2, step_bytes = ?3 WHERE id = ?1")
-                 .bind(lease.job.value, count, bytes)
-                 .run());
-    return {};
-  });
-}
-
-Result<std::int64_t> JobQueue::count_steps(const JobId& job) {
-  auto query = db_.prepare("SELECT step_count FROM jobs WHERE id = ?1");
-  query.bind(job.value);
-  return INDX_TRY(query.step()) ? query.integer(0) : std::int64_t{0};
-}
-
-Result<std::int64_t> JobQueue::prune(Timestamp before, int limit) {
-  return db_.savepoint([&]() -> Result<std::int64_t> {
-    const Timestamp steps_before = std::max(before, clock_.now() - kFailedStepsKept);
-    std::int64_t deleted = 0;
-    auto query = db_.prepare("SELECT id FROM jobs WHERE finished_at IS NOT NULL AND step_count > 0 AND "
-                             "(state IN ('succeeded', 'cancelled') OR finished_at < ?1) ORDER BY finished_at LIMIT ?2");
-    query.bind(to_millis(steps_before), limit);
-    std::vector<JobId> with_steps;
-    while (INDX_TRY(query.step())) with_steps.push_back({query.text(0)});
-    for (const auto& id : with_steps) {
-      if (deleted >= limit) break;
-      deleted += INDX_TRY(delete_steps(db_, id, limit - deleted));
-    }
-    deleted += INDX_TRY(db_.prepare("DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE finished_at < ?1 AND "
-                                    "step_count = 0 ORDER BY finished_at LIMIT ?2)")
-                            .bind(to_millis(before), limit - deleted)
-                            .run());
-    return deleted;
-  });
-}
-
-Result<int> JobQueue::sweep_spill() {
-  return BlobDir(settings_.spill_dir).sweep([&](const std::string& file) -> Result<bool> {
-    auto query = db_.prepare("SELECT 1 FROM job_steps WHERE spill_sha256 = ?1");
-    query.bind(file);
-    return query.step();
-  });
 }
 
 }  // namespace indx

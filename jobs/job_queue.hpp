@@ -86,6 +86,8 @@ class JobQueue {
   Status support(const std::vector<KnownKind>& known);
   Result<milliseconds> next_try_delay(const Job& job, const JobOutcome& outcome);
   Status end_try(Job& job, const JobOutcome& outcome);
+  /// Gives how many were deleted.
+  Result<std::int64_t> delete_steps(const JobId& id, std::int64_t limit);
 
   Database& db_;
   const Clock& clock_;

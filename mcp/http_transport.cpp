@@ -71,6 +71,8 @@ class HttpReply : public McpReply {
     if (stream_) stream_->send(message);
   }
 
+  bool can_notify() const override { return accepted_.sse; }
+
   void answer(McpAnswer answer) override {
     const std::scoped_lock lock(mutex_);
     is_over_ = true;
@@ -124,6 +126,8 @@ class McpHttpImpl : public McpHttp {
       : dispatcher_(dispatcher),
         server_(dispatcher, options),
         sessions_(options.sessions, server_.clock(), server_.random()) {}
+  /// Open calls and their sessions hold each other until the calls end.
+  ~McpHttpImpl() override { sessions_.close_all(CancelReason::Shutdown); }
 
   void add_routes(Router& router) override {
     using Handler = void (McpHttpImpl::*)(const HttpRequest&, const Principal&, const Responder&);

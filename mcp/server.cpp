@@ -250,7 +250,7 @@ void McpServer::call_tool(const McpPeer& peer, const RpcMessage& message, const 
   work.idempotency_key = string_member(meta ? *meta : Json(), kIdempotencyMeta)
                              .value_or(string_member(work.input, "idempotency_key").value_or(""));
 
-  const Json token = progress_token(message);
+  const Json token = call->can_notify() ? progress_token(message) : Json(nullptr);
   if (token.is_null() && operation->execution != Execution::Inline) answer_after_job_wait(call, *peer.protocol);
   const auto meter = token.is_null() ? nullptr : std::make_shared<ProgressMeter>(token, clock_, options_.progress_gap);
   dispatcher_.call(

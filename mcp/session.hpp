@@ -29,6 +29,8 @@ class McpReply {
  public:
   virtual ~McpReply() = default;
   virtual void notify(const Json& message) = 0;
+  /// False: notifications cannot reach the client, so it must not be left waiting for them.
+  virtual bool can_notify() const { return true; }
   /// The last call, unless `drop` is.
   virtual void answer(McpAnswer answer) = 0;
   /// The request was cancelled or the server stops: nothing more will be said.
@@ -44,6 +46,7 @@ class OpenCall {
 
   const Json& id() const { return id_; }
   const CancelToken& token() const { return token_; }
+  bool can_notify() const { return reply_->can_notify(); }
   bool is_ended() const;
   std::string job_id() const;
   /// Remembers the job behind the call. False: the peer has cancelled the call, so the job should end too.
@@ -63,7 +66,7 @@ class OpenCall {
   const std::weak_ptr<OpenCalls> owner_;  // weak: a late answer may outlive the session
   const CancelToken token_;
   mutable std::mutex mutex_;              // held while sending, so that messages keep their order
-  std::shared_ptr<McpReply> reply_;       // shared with the transport, which may watch the connection
+  const std::shared_ptr<McpReply> reply_; // shared with the transport, which may watch the connection
   bool is_ended_ = false;
   std::string job_id_;
 };

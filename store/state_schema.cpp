@@ -16,7 +16,7 @@ const std::vector<Migration>& state_migrations() {
   return kMigrations;
 }
 
-constexpr int kReaderCacheKib = 4000;
+constexpr int kStateReaderCacheKib = 4000;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ Result<Database> open_state_db(const std::string& dir, Durability durability) {
 }
 
 Result<Database> open_state_db_reader(const std::string& dir) {
-  Database db = INDX_TRY(Database::open(dir + "/state.db", {.read_only = true, .cache_kib = kReaderCacheKib}));
+  Database db = INDX_TRY(Database::open(dir + "/state.db", {.read_only = true, .cache_kib = kStateReaderCacheKib}));
   std::int64_t version = 0;
   {
     auto query = db.prepare("PRAGMA user_version");

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kNeighbours = 15;
 constexpr std::size_t kMaxPhrases = 60;
 constexpr std::size_t kMaxTagWords = 4;
+constexpr std::size_t kMaxProseBytes = 256U << 10U;
 constexpr double kRankOffset = 60;      // Cormack, Clarke, Buettcher 2009: the k of reciprocal rank fusion
 constexpr double kReportedFrom = 0.3;   // weaker suggestions are not even worth a warning
 constexpr double kStrongSupport = 0.35; // summed similarity of the notes that vote for a tag
@@ -40,7 +41,7 @@ class Tagger {
   Tagger(const TagTask& task, const Corpus& corpus) : task_(task), corpus_(corpus), note_(task.bytes) {}
 
   TagReply run() {
-    const auto tokens = tokenize(note_.prose());
+    const auto tokens = tokenize(prose());
     const bool has_words = std::any_of(tokens.begin(), tokens.end(), [](const Token& t) { return !t.is_stop && !t.is_number; });
     if (!has_words) return finish({});
     collect_mentions(tokens);
@@ -56,6 +57,14 @@ class Tagger {
   }
 
  private:
+  /// Enough of a long note to tell its topics.
+  std::string_view prose() const {
+    const std::string_view all = note_.prose();
+    auto end = std::min(all.size(), kMaxProseBytes);
+    while (end < all.size() && (static_cast<unsigned char>(all[end]) & 0xC0U) == 0x80U) --end;
+    return all.substr(0, end);
+  }
+
   TagReply finish(std::vector<TagSuggestion> suggestions) const {
     std::erase_if(suggestions, [&](const TagSuggestion& s) { return s.confidence < std::min(kReportedFrom, task_.options.min_confidence); });
     auto reply = select_tags(task_, std::move(suggestions));
@@ -70,31 +79,31 @@ class Tagger {
   }
 
   void collect_mentions(const std::vector<Token>& tokens) {
+    for_each_run(tokens, [&](const std::string& key, const Token& first, const Token& last) {
+      auto& mention = mentions_[key];
+      if (mention.count++ == 0) mention.begin = first.begin, mention.end = last.end;
+      mention.in_heading = mention.in_heading || note_.is_heading(first.begin);
+    });
+    for_each_run(tokenize(task_.title), [&](const std::string& key, const Token&, const Token&) { mentions_[key].in_title = true; });
+  }
+
+  template <typename Use>
+  static void for_each_run(const std::vector<Token>& tokens, Use use) {
+    std::vector<std::string> keys;
+    for (const auto& token : tokens) keys.push_back(phrase_key(token.folded));
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      std::string text;
-      for (std::size_t at = i; at < tokens.size() && at < i + kMaxTagWords; ++at) {
-        if (at > i && tokens[at].breaks_before) break;
-        if (at > i) text += ' ';
-        text += tokens[at].folded;
-        auto& mention = mentions_[phrase_key(text)];
-        if (mention.count++ == 0) mention.begin = tokens[i].begin, mention.end = tokens[at].end;
-        mention.in_heading = mention.in_heading || note_.is_heading(tokens[i].begin);
-      }
-    }
-    const auto title = tokenize(task_.title);
-    for (std::size_t i = 0; i < title.size(); ++i) {
-      std::string text;
-      for (std::size_t at = i; at < title.size() && at < i + kMaxTagWords; ++at) {
-        if (at > i) text += ' ';
-        text += title[at].folded;
-        mentions_[phrase_key(text)].in_title = true;
+      std::string key;
+      for (std::size_t at = i; at < tokens.size() && at < i + kMaxTagWords && (at == i || !tokens[at].breaks_before); ++at) {
+        if (at > i) key += ' ';
+        key += keys[at];
+        use(key, tokens[i], tokens[at]);
       }
     }
   }
 
   /// YAKE and TF-IDF, fused by reciprocal rank; of phrases inside one another one stays.
   void rank_phrases() {
-    const auto phrases = yake_keyphrases(note_.prose(), kMaxPhrases);
+    const auto phrases = yake_keyphrases(prose(), kMaxPhrases);
     const double rarest = std::log(1.0 + static_cast<double>(corpus_.size())) + 1;
     std::vector<std::size_t> by_tf_idf(phrases.size());
     std::vector<double> tf_idf(phrases.size());
@@ -147,7 +156,7 @@ class Tagger {
 
   /// Tags of the vault, or the candidates, that the nearest notes have or that the note names.
   std::vector<TagSuggestion> known_tags() {
-    const auto neighbours = task_.neighbours.empty() ? corpus_.nearest(cat(task_.title, '\n', note_.prose()), kNeighbours, task_.path) : task_.neighbours;
+    const auto neighbours = task_.neighbours.empty() ? corpus_.nearest(cat(task_.title, '\n', prose()), kNeighbours, task_.path) : task_.neighbours;
     std::map<std::string, Vote> votes;
     double all_support = 0;
     for (std::size_t i = 0; i < std::min(kNeighbours, neighbours.size()); ++i) {
@@ -221,7 +230,7 @@ class Tagger {
 
   /// A sentence of the note with a word that makes it like the note at `path`.
   std::optional<TagEvidence> shared_evidence(const std::string& path) const {
-    for (const auto& word : corpus_.shared_words(note_.prose(), path, 5))
+    for (const auto& word : corpus_.shared_words(prose(), path, 5))
       if (const auto it = mentions_.find(phrase_key(word)); it != mentions_.end() && it->second.count > 0) return evidence_of(it->second);
     if (ranked_.empty()) return std::nullopt;
     return note_.sentence_around(ranked_[0].phrase.begin, ranked_[0].phrase.end);
@@ -237,15 +246,18 @@ class Tagger {
 
   std::vector<TagSuggestion> new_tags() const {
     std::vector<TagSuggestion> suggestions;
+    double most = 1;
+    for (const auto& one : ranked_) most = std::max<double>(most, mentions_.at(one.key).count);
     for (std::size_t i = 0; i < ranked_.size(); ++i) {
       const auto& one = ranked_[i];
-      const auto it = mentions_.find(one.key);
-      const auto mention = it == mentions_.end() ? Mention{} : it->second;
+      const auto& mention = mentions_.at(one.key);
       if (!is_good_name(one.phrase.folded)) continue;
       TagSuggestion suggestion;
       suggestion.tag = one.phrase.folded;
-      suggestion.confidence = 0.32 + 0.15 * std::max(0.0, 1 - static_cast<double>(i) / 10) + (mention.in_heading || mention.in_title ? 0.2 : 0) +
-                              0.18 * std::min(1.0, std::max(0, mention.count - 1) / 2.0) + 0.15 * std::min(1.0, one.rarity);
+      // At most 0.95: a known tag that is named and voted for ranks above any new one.
+      const double place = mention.in_title ? 0.15 : mention.in_heading ? 0.12 : 0;
+      const double repeated = mention.count > 1 ? 0.17 * std::sqrt(static_cast<double>(mention.count) / most) : 0;
+      suggestion.confidence = 0.3 + 0.2 * std::max(0.0, 1 - static_cast<double>(i) / 8) + place + repeated + 0.13 * std::min(1.0, one.rarity);
       suggestion.evidence.push_back(note_.sentence_around(one.phrase.begin, one.phrase.end));
       suggestion.rationale = cat("extractive: phrase ", i + 1, " of the note by YAKE and TF-IDF, used ", std::max(1, mention.count),
                                  mention.count > 1 ? " times." : " time.");

@@ -173,8 +173,9 @@ NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, con
   view.modified = format_time(file.modified);
   view.title = file.path.stem();
   view.encoding = is_text(file.bytes) ? "utf-8" : "binary";
-  if (view.encoding == "binary" || !file.path.is_note()) {
-    if (parts.contains("body")) view.body = view.encoding == "binary" ? base64_encode(file.bytes) : file.bytes;
+  const bool is_binary = view.encoding == "binary";
+  if (!file.path.is_note()) {
+    if (parts.contains("body")) view.body = is_binary ? base64_encode(file.bytes) : file.bytes;
     return view;
   }
   ParseOptions options;
@@ -183,6 +184,7 @@ NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, con
   view.title = title_of(note, file.path);
   view.warnings = note.warnings;
   add_parsed_parts(view, file, note, parts);
+  if (is_binary && view.body) view.body = base64_encode(file.bytes);  // exact bytes: replaced ones must not be written back
   return view;
 }
 

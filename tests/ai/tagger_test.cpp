@@ -159,7 +159,7 @@ TEST_CASE("an empty corpus, other scripts and broken bytes are no obstacle", "[a
   const Corpus empty;
   const auto japanese = extractive_tags(rule_task("機械学習", "機械学習の応用について。機械学習は便利です。\n"), empty);
   CHECK(find(japanese, "機械学習") != nullptr);
-  const auto russian = extractive_tags(rule_task("Сад", "Розы в саду. Розы любят солнце, и розы любят воду.\n"), empty);
+  const auto russian = extractive_tags(rule_task("Сад", "Розы растут в саду. Розы любят солнце, и мы поливаем розы.\n"), empty);
   CHECK(find(russian, "розы") != nullptr);
   const auto broken = extractive_tags(rule_task("x", "caf\xE9 \xFF\xFE badgers \x80 badgers\n"), empty);
   for (const auto& tag : broken.tags) CHECK(is_valid_utf8(tag.tag));

@@ -371,15 +371,19 @@ TEST_CASE("a long job without progress is answered with its id before hosts give
   McpOptions options;
   options.job_wait = std::chrono::milliseconds(30);
   Endpoint endpoint(options);
-  const auto exchange = endpoint.post(rpc(1, "tools/call", {{"name", "vault_reindex"}}), endpoint.open());
-  endpoint.dispatcher.held().back().progress(progress_event(1, 100));
+  const Headers session = endpoint.open();
+  const Json silent = rpc(1, "tools/call", {{"name", "vault_reindex"}});
+  const Json unheard = rpc(2, "tools/call", with_token({{"name", "vault_reindex"}}, 1));
+  for (const auto& exchange : {endpoint.post(silent, session), endpoint.post(unheard, with(session, "accept", "application/json"))}) {
+    for (const auto& held : endpoint.dispatcher.held()) held.progress(progress_event(1, 100));
 
-  REQUIRE(exchange->wait([](const auto& each) { return each.is_answered(); }));
-  endpoint.dispatcher.held().back().answer(mcp_answer(Json{{"indexed", 100}}));
+    REQUIRE(exchange->wait([](const auto& each) { return each.is_answered(); }));
 
-  const Json result = json_of(exchange)["result"];
-  CHECK(result["structuredContent"] == Json{{"job_id", "J1"}, {"status", "running"}});
-  CHECK(result["content"][0]["text"].get<std::string>().find("job_get") != std::string::npos);
+    const Json result = json_of(exchange)["result"];
+    CHECK(result["structuredContent"] == Json{{"job_id", "J1"}, {"status", "running"}});
+    CHECK(result["content"][0]["text"].get<std::string>().find("job_get") != std::string::npos);
+  }
+  for (const auto& held : endpoint.dispatcher.held()) held.answer(mcp_answer(Json{{"indexed", 100}}));  // too late
 }
 
 TEST_CASE("resources are notes: listed by page, offered as a template, read by URI", "[mcp]") {
