@@ -121,7 +121,8 @@ void VaultWriterState::on_promised(const FlightPtr& flight, Result<Json> promise
                   }},
                   flight, &VaultWriterState::on_done);
   const auto& write = flight->write;
-  flight->failure = performed.has_value() ? etag_mismatch(write.outcome.path, write.outcome.old_etag, etag_of(displaced))
+  flight->failure = performed.has_value() ? etag_mismatch(write.outcome.path, write.outcome.old_etag,
+                                                          displaced.empty() ? "" : etag_of(displaced))
                                           : performed.error();
   commit({[flight, displaced](State& state) -> Result<Json> {
            INDX_TRY(abandon_write(state, flight->write, displaced));
