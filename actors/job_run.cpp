@@ -55,15 +55,15 @@ void run_job(Core& core, const Job& job) {
   const auto result = operation != nullptr ? call_handler(*operation, run, job.input)
                                            : Result<Json>(internal_error(cat("Unknown operation ", job.kind, ".")));
   const auto outcome = outcome_of(result, run->cancel.reason());
-  std::optional<JobProgress> last;  // what was told last may be older: progress is throttled
+  std::optional<JobProgress> untold;
   {
     const std::scoped_lock lock(run->mutex);
-    if (run->progress.done > 0) last = run->progress;
+    if (run->has_untold_progress) untold = run->progress;
   }
   // The end must be stored: a busy database is asked again until it answers or the engine stops.
   for (int attempt = 0;; ++attempt) {
-    const auto ended = core.change([lease, outcome, last, &core](State& state) -> Result<Json> {
-      if (last) INDX_TRY(state.set_progress(lease, *last));
+    const auto ended = core.change([lease, outcome, untold, subject = job.owner.subject, &core](State& state) -> Result<Json> {
+      if (untold) INDX_TRY(state.set_progress(lease, *untold, subject));
       const Job now = INDX_TRY(state.finish(lease, outcome));
       if (now.is_final()) core.parts.running.remove(now.id);
       return Json();

@@ -297,4 +297,25 @@ TEST_CASE("a server stopped during a job ends in time, and the next one finishes
   for (const auto& [path, count] : writes) CHECK(count == 1);
 }
 
+TEST_CASE("a token without admin rights hears of its own jobs and of no others", "[end_to_end][E13][A81]") {
+  const TempFolder vault;
+  fill_numbered(vault, 4);
+  RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
+  const auto token = server.make_token({"vault:read"})["token"].get<std::string>();
+  EventFeed feed(server, "?kinds=job.*", "", token);
+
+  const auto others = server.start_job("/v1/ai/tag", tag_all(false));
+  server.wait_for_job(others);
+  const auto own = server.call_as(token, "POST", "/v1/ai/tag", tag_all(false), {{"Prefer", "respond-async"}});
+  REQUIRE(own.status == 202);
+  CHECK(feed.wait_for([](const EventFeed::Frame& frame) { return frame.event == "job.finished"; }));
+
+  std::set<std::string> kinds;
+  for (const auto& frame : feed.frames()) {
+    CHECK(frame.data["job"] == own.body["data"]["job"]["id"]);
+    kinds.insert(frame.event);
+  }
+  CHECK(kinds == std::set<std::string>{"job.created", "job.started", "job.progress", "job.finished"});
+}
+
 }  // namespace indx
