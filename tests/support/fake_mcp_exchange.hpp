@@ -40,9 +40,9 @@ class FakeMcpExchange : public Responder::Target {
   }
   void on_disconnect(std::function<void()>) override {}
 
-  /// Waits until the predicate holds; false after five seconds.
+  /// Waits until the predicate holds; false after half a minute (busy machines).
   bool wait(const std::function<bool(const FakeMcpExchange&)>& holds) const {
-    for (int i = 0; i < 500; ++i) {
+    for (int i = 0; i < 3000; ++i) {
       if (holds(*this)) return true;
       std::unique_lock lock(state_->mutex);
       state_->changed.wait_for(lock, std::chrono::milliseconds(10));
