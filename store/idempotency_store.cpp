@@ -58,11 +58,10 @@ Result<std::optional<IdempotencyRecord>> IdempotencyStore::claim(const Idempoten
 Status IdempotencyStore::complete(const std::string& subject, const std::string& operation, const std::string& key,
                                   int http_status, const Json& reply) {
   const std::string text = INDX_TRY(reply_text(reply));
-  const auto changed = INDX_TRY(db_.prepare("UPDATE idempotency SET is_done = 1, http_status = ?4, reply = ?5 "
-                                            "WHERE subject = ?1 AND operation = ?2 AND key = ?3")
-                                    .bind(subject, operation, key, http_status, text)
-                                    .run());
-  if (changed == 0) return not_found("No call is remembered under that Idempotency-Key.");
+  INDX_TRY(db_.prepare("UPDATE idempotency SET is_done = 1, http_status = ?4, reply = ?5 "
+                       "WHERE subject = ?1 AND operation = ?2 AND key = ?3")
+               .bind(subject, operation, key, http_status, text)
+               .run());
   return {};
 }
 
@@ -86,7 +85,7 @@ Status IdempotencyStore::release_orphans() {
       "DELETE FROM idempotency WHERE is_done = 0 "
       "AND (job_id IS NULL OR NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = idempotency.job_id)) "
       "AND NOT EXISTS (SELECT 1 FROM intents WHERE intents.subject = idempotency.subject "
-      "AND intents.operation = idempotency.operation AND intents.idempotency_key = idempotency.key)");
+      "AND intents.idempotency_key = idempotency.operation || char(10) || idempotency.key)");
 }
 
 Result<std::int64_t> IdempotencyStore::prune(Timestamp before, int limit) {

@@ -27,6 +27,7 @@ class IdempotencyStore {
   /// Names the job that will answer a running record.
   Status attach_job(const std::string& subject, const std::string& operation, const std::string& key,
                     const std::string& job_id);
+  /// `too_large` for a reply over 256 kB. A record that was forgotten meanwhile stays forgotten: what the call did counts.
   Status complete(const std::string& subject, const std::string& operation, const std::string& key, int http_status,
                   const Json& reply);
   /// Forgets a running record, so that the call can be tried again (429, 5xx, crash).

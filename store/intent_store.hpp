@@ -20,10 +20,9 @@ struct WriteIntent {
   std::string actor, subject, request_id;
   std::string job_id, step_key, step_inputs_hash;  ///< empty outside a job step
   std::int64_t lease = 0;
-  std::string idempotency_key; ///< key of the idempotency row to complete, empty: none
+  std::string idempotency_key; ///< `<operation>\n<key>` of the subject's idempotency row to complete, empty: none
   Json outcome = Json::object();  ///< the WriteOutcome that becomes the step result and the reply
   Timestamp at;
-  std::string operation;       ///< with subject and idempotency_key: names the idempotency row
 };
 
 class IntentStore {

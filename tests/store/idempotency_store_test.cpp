@@ -79,9 +79,8 @@ TEST_CASE_METHOD(IdempotencyFixture, "after a crash only calls that a write or a
                     .path = "a.md",
                     .after_sha256 = "ff",
                     .subject = "tok_1",
-                    .idempotency_key = "write",
-                    .at = clock.now(),
-                    .operation = "note_write"})
+                    .idempotency_key = "note_write\nwrite",
+                    .at = clock.now()})
               .has_value());
 
   REQUIRE(store.release_orphans().has_value());
@@ -91,14 +90,23 @@ TEST_CASE_METHOD(IdempotencyFixture, "after a crash only calls that a write or a
   CHECK(is_remembered("write"));
 }
 
-TEST_CASE_METHOD(IdempotencyFixture, "a reply that is too large is refused and an unknown key is not completed", "[store][A85]") {
+TEST_CASE_METHOD(IdempotencyFixture, "a reply that is too large is refused and a forgotten call stays forgotten", "[store][A85]") {
   REQUIRE(store.claim(call("k"), clock.now()).has_value());
 
   const auto too_large = store.complete("tok_1", "note_write", "k", 200, std::string(300000, 'x'));
   CHECK(too_large.error().reason == Reason::TooLarge);
   CHECK_FALSE(store.find("tok_1", "note_write", "k", clock.now()).value()->is_done);
-  CHECK(store.complete("tok_1", "note_write", "other", 200, Json()).error().reason == Reason::NotFound);
+  CHECK(store.complete("tok_1", "note_write", "other", 200, Json()).has_value());
+  CHECK_FALSE(is_remembered("other"));
   CHECK(store.claim(call(""), clock.now()).error().reason == Reason::ValidationFailed);
+}
+
+TEST_CASE_METHOD(IdempotencyFixture, "a running record names the job that will answer it", "[store][E10]") {
+  REQUIRE(store.claim(call("k"), clock.now()).has_value());
+
+  REQUIRE(store.attach_job("tok_1", "note_write", "k", "j1").has_value());
+
+  CHECK(store.claim(call("k"), clock.now()).value()->job_id == "j1");
 }
 
 TEST_CASE_METHOD(IdempotencyFixture, "old records are pruned a batch at a time", "[store]") {
