@@ -263,7 +263,7 @@ Result<std::vector<TagCount>> EngineContext::tags() {
 Result<std::vector<ResolvedLink>> EngineContext::forward_links(const NotePath& path) {
   INDX_TRY(core_.ensure_scanned());
   INDX_TRY(check_visible(path));
-  auto links = INDX_TRY(core_.parts.index->forward_links(path.str()));
+  auto links = INDX_TRY(core_.parts.index->forward_links(path.str(), run_->principal.path_scope()));
   const auto scope = run_->principal.path_scope();
   for (auto& link : links) {
     if (link.path && !scope.allows(*link.path)) link.path.reset();

@@ -70,7 +70,8 @@ void run_job(Core& core, const Job& job) {
     });
     if (ended.has_value()) break;
     log_warn("end of job not stored", {{"error", ended.error().message}});
-    if (!ended.error().is_retryable() || attempt >= 10) break;
+    // While this instance lives nobody else takes the job back, so only a stop or a final answer ends the asking.
+    if (!ended.error().is_retryable() || (core.parts.is_draining && attempt >= 10)) break;
     std::this_thread::sleep_for(milliseconds(200));
   }
   core.parts.running.remove(job.id);

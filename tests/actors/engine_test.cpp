@@ -71,7 +71,7 @@ TEST_CASE("the service recovers when an actor crashes, and loses no job", "[acto
   const RunningEngine running;
   int number = 0;
   std::vector<std::string> written;
-  for (const std::string actor : {"indexer", "event_bus", "audit", "job_runner_0", "job_runner_1"}) {
+  for (const std::string actor : {"state", "vault_writer", "indexer", "event_bus", "audit", "job_runner_0", "job_runner_1"}) {
     INFO(actor);
     std::vector<std::string> jobs;
     for (int i = 0; i < 6; ++i) {
