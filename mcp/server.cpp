@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxClientCapabilities = 16U << 10U;
 constexpr int kResourcePageSize = 100;
+constexpr std::chrono::milliseconds kJobRecheck{1'000};
 constexpr std::string_view kIdempotencyMeta = "indx/idempotency_key";
 
 const Clock& clock_or_system(const Clock* clock) {
@@ -277,7 +278,7 @@ void McpServer::call_tool(const McpPeer& peer, const RpcMessage& message, const 
 
   const Json token = call->can_notify() ? progress_token(message) : Json(nullptr);
   if (token.is_null() && operation->execution != Execution::Inline)
-    answer_after_job_wait(call, *peer.protocol);
+    answer_with_job_after(options_.job_wait, call, *peer.protocol);
   const auto meter = token.is_null()
                          ? nullptr
                          : std::make_shared<ProgressMeter>(token, clock_, options_.progress_gap);
@@ -295,12 +296,14 @@ void McpServer::call_tool(const McpPeer& peer, const RpcMessage& message, const 
       });
 }
 
-void McpServer::answer_after_job_wait(const CallPtr& call, const Protocol& protocol) {
-  deadlines_.after(options_.job_wait, [weak = std::weak_ptr(call), &protocol] {
+void McpServer::answer_with_job_after(std::chrono::milliseconds delay, const CallPtr& call,
+                                      const Protocol& protocol) {
+  deadlines_.after(delay, [this, weak = std::weak_ptr(call), &protocol] {
     const auto waiting = weak.lock();
     if (!waiting || waiting->is_ended()) return;
     if (const std::string job = waiting->job_id(); !job.empty())
-      waiting->answer_result(tool_job_result(job, "running", protocol));
+      return waiting->answer_result(tool_job_result(job, "running", protocol));
+    answer_with_job_after(std::min(options_.job_wait, kJobRecheck), waiting, protocol);
   });
 }
 

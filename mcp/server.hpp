@@ -64,7 +64,10 @@ class McpServer {
   void read_resource(const McpPeer& peer, const RpcMessage& message, const CallPtr& call);
   /// An operation that a method is made of; answers -32601 itself when there is none.
   const Operation* operation_behind(std::string_view name, const CallPtr& call) const;
-  void answer_after_job_wait(const CallPtr& call, const Protocol& protocol);
+  /// Once `delay` has passed, a call whose work is a job is answered with the job; else it is
+  /// looked at again later.
+  void answer_with_job_after(std::chrono::milliseconds delay, const CallPtr& call,
+                             const Protocol& protocol);
 
   Dispatcher& dispatcher_;
   const McpOptions options_;
