@@ -169,11 +169,13 @@ void EngineContext::progress(const JobProgress& progress) {
     estimate(told, now - run_->started);
     const bool is_last = progress.total && progress.done >= *progress.total;
     run_->progress = told;
+    run_->has_untold_progress = true;
     if (now - run_->last_told < kTellProgressEvery && !is_last) return;
     run_->last_told = now;
+    run_->has_untold_progress = false;
   }
-  const auto kept = core_.change([lease = *run_->lease, told](State& state) -> Result<Json> {
-    INDX_TRY(state.set_progress(lease, told));
+  const auto kept = core_.change([lease = *run_->lease, told, subject = run_->principal.subject](State& state) -> Result<Json> {
+    INDX_TRY(state.set_progress(lease, told, subject));
     return Json();
   });
   if (!kept.has_value()) log_debug("progress was not stored", {{"error", kept.error().message}});
@@ -261,7 +263,7 @@ Result<std::vector<TagCount>> EngineContext::tags() {
 Result<std::vector<ResolvedLink>> EngineContext::forward_links(const NotePath& path) {
   INDX_TRY(core_.ensure_scanned());
   INDX_TRY(check_visible(path));
-  auto links = INDX_TRY(core_.parts.index->forward_links(path.str()));
+  auto links = INDX_TRY(core_.parts.index->forward_links(path.str(), run_->principal.path_scope()));
   const auto scope = run_->principal.path_scope();
   for (auto& link : links) {
     if (link.path && !scope.allows(*link.path)) link.path.reset();

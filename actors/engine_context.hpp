@@ -25,6 +25,7 @@ struct Run {
   std::mutex mutex;                          ///< guards what follows
   std::set<std::string> used_keys;
   JobProgress progress;
+  bool has_untold_progress = false;
   std::chrono::nanoseconds started{}, last_told{};
   std::int64_t model_calls = 0;
   double cost_usd = 0;

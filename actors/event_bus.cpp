@@ -4,6 +4,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -17,11 +18,19 @@ namespace {
 
 constexpr int kBacklogPage = 500;
 
+/// Whether every path that the event names is inside the scope.
+bool is_inside(const PathScope& scope, const Json& data) {
+  const auto allows = [&](const Json& path) { return !path.is_string() || scope.allows(path.get_ref<const std::string&>()); };
+  if (const auto path = data.find("path"); path != data.end() && !allows(*path)) return false;
+  for (const auto* name : {"scope_paths", "applied_paths"})
+    if (const auto paths = data.find(name); paths != data.end() && !std::all_of(paths->begin(), paths->end(), allows)) return false;
+  return true;
+}
+
 bool wants(const EventFilter& filter, const Event& event) {
   if (!filter.job_id.empty() && event.job_id != filter.job_id) return false;
   if (!kind_matches(event.kind, filter.kinds)) return false;
-  const auto path = event.data.find("path");
-  return path == event.data.end() || !path->is_string() || filter.scope.allows(path->get_ref<const std::string&>());
+  return is_inside(filter.scope, event.data);
 }
 
 /// The number in `<epoch>-<n>`; nullopt for another epoch or no such form.

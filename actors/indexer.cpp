@@ -36,6 +36,14 @@ struct IndexerState {
   };
 
   explicit IndexerState(IndexerActor::pointer self_pointer) : self(self_pointer) {}
+  IndexerState(const IndexerState&) = delete;
+  IndexerState& operator=(const IndexerState&) = delete;
+  /// An owed answer keeps its actor alive, so the end of the actor has to settle them.
+  ~IndexerState() {
+    if (current)
+      for (auto& promise : current->promises) promise.deliver(actor_is_gone());
+    for (auto& [request, promise] : next_scans) promise.deliver(actor_is_gone());
+  }
 
   Status open();
   Result<Json> index(const IndexRequest& request);

@@ -55,16 +55,23 @@ void run_job(Core& core, const Job& job) {
   const auto result = operation != nullptr ? call_handler(*operation, run, job.input)
                                            : Result<Json>(internal_error(cat("Unknown operation ", job.kind, ".")));
   const auto outcome = outcome_of(result, run->cancel.reason());
+  std::optional<JobProgress> untold;
+  {
+    const std::scoped_lock lock(run->mutex);
+    if (run->has_untold_progress) untold = run->progress;
+  }
   // The end must be stored: a busy database is asked again until it answers or the engine stops.
   for (int attempt = 0;; ++attempt) {
-    const auto ended = core.change([lease, outcome, &core](State& state) -> Result<Json> {
+    const auto ended = core.change([lease, outcome, untold, subject = job.owner.subject, &core](State& state) -> Result<Json> {
+      if (untold) INDX_TRY(state.set_progress(lease, *untold, subject));
       const Job now = INDX_TRY(state.finish(lease, outcome));
       if (now.is_final()) core.parts.running.remove(now.id);
       return Json();
     });
     if (ended.has_value()) break;
     log_warn("end of job not stored", {{"error", ended.error().message}});
-    if (!ended.error().is_retryable() || attempt >= 10) break;
+    // While this instance lives nobody else takes the job back, so only a stop or a final answer ends the asking.
+    if (!ended.error().is_retryable() || (core.parts.is_draining && attempt >= 10)) break;
     std::this_thread::sleep_for(milliseconds(200));
   }
   core.parts.running.remove(job.id);

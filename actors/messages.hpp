@@ -27,6 +27,11 @@ struct Reply {
   Result<Json> result = Json();
 };
 
+/// What those who wait hear when the actor that owes them an answer ends.
+inline Reply actor_is_gone() {
+  return {make_error(Reason::Unavailable, "A part of the engine started anew; try again.", {{"retry_after_s", 1}})};
+}
+
 /// A lease on a job for one runner, or nothing because the engine stops.
 struct Claimed {
   std::optional<Job> job;

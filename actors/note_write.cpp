@@ -57,7 +57,7 @@ Error etag_mismatch(const NotePath& path, const std::string& expected, const std
                     {{"path", path.str()}, {"expected", expected}, {"actual", actual}});
 }
 
-Result<PlannedWrite> plan_write(const Vault& vault, WriteRequest request, const Clock& clock, Random& random) {
+Result<NoteWrite> plan_write(const Vault& vault, WriteRequest request, const Clock& clock, Random& random) {
   const auto& change = request.change;
   std::optional<std::string> before;
   if (!change.path.is_ignored()) {
@@ -97,17 +97,17 @@ Result<PlannedWrite> plan_write(const Vault& vault, WriteRequest request, const 
   }
   // One text for the pair: the row is (subject, operation, key).
   if (request.idempotency) intent.idempotency_key = request.idempotency->operation + "\n" + request.idempotency->key;
-  return PlannedWrite{std::move(request), std::move(before), std::move(after), std::move(outcome), std::move(intent)};
+  return NoteWrite{std::move(request), std::move(before), std::move(after), std::move(outcome), std::move(intent)};
 }
 
-Status begin_write(State& state, const PlannedWrite& write) {
+Status begin_write(State& state, const NoteWrite& write) {
   if (write.request.lease) INDX_TRY(state.queue.check_lease(*write.request.lease));
   if (write.before)
     INDX_TRY(state.versions.keep(write.intent.path, *write.before, write.intent.job_id, write.intent.at));
   return state.intents.add(write.intent);
 }
 
-Result<bool> perform_write(const Vault& vault, PlannedWrite& write, std::string* displaced) {
+Result<bool> perform_write(const Vault& vault, NoteWrite& write, std::string* displaced) {
   const auto& change = write.request.change;
   if (!write.after) {
     auto removed = vault.remove(change.path, *write.before, change.permanent);
@@ -121,7 +121,8 @@ Result<bool> perform_write(const Vault& vault, PlannedWrite& write, std::string*
 }
 
 Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome& outcome) {
-  INDX_TRY(state.intents.remove(intent.id));
+  const bool was_open = INDX_TRY(state.intents.remove(intent.id));
+  if (outcome.changed && !was_open) return {};  // done before, only the answer was lost
   if (outcome.changed)
     INDX_TRY(state.tell({.kind = event_kind(outcome),
                          .actor = intent.actor,
@@ -142,7 +143,7 @@ Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome&
   return {};
 }
 
-Status abandon_write(State& state, const PlannedWrite& write, const std::string& displaced) {
+Status abandon_write(State& state, const NoteWrite& write, const std::string& displaced) {
   INDX_TRY(state.intents.remove(write.intent.id));
   if (!displaced.empty())
     INDX_TRY(state.versions.keep(write.intent.path, displaced, write.intent.job_id, write.intent.at));

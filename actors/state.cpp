@@ -73,11 +73,12 @@ Result<Job> State::finish(const Lease& lease, const JobOutcome& outcome) {
   return job;
 }
 
-Status State::set_progress(const Lease& lease, const JobProgress& progress) {
+Status State::set_progress(const Lease& lease, const JobProgress& progress, const std::string& subject) {
   INDX_TRY(queue.set_progress(lease, progress));
   tell_passing({.kind = "job.progress",
                 .at = clock.now(),
                 .actor = "system",
+                .subject = subject,
                 .job_id = lease.job.value,
                 .data = {{"job", lease.job.value}, {"progress", to_json(progress)}}});
   return {};

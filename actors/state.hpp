@@ -52,7 +52,7 @@ class State {
   Result<Job> enqueue(const JobRequest& request);
   Result<std::optional<Job>> claim();
   Result<Job> finish(const Lease& lease, const JobOutcome& outcome);
-  Status set_progress(const Lease& lease, const JobProgress& progress);
+  Status set_progress(const Lease& lease, const JobProgress& progress, const std::string& subject);
   Result<Job> request_cancel(const JobId& id);
   /// At start: what instances of this data folder that are gone left running (jobs case 1).
   Status rescue_orphans(bool with_jobs);

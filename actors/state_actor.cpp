@@ -18,6 +18,13 @@ constexpr std::size_t kMaxBatch = 2000;
 
 struct StateActorState {
   explicit StateActorState(StateActor::pointer self_pointer) : self(self_pointer) {}
+  StateActorState(const StateActorState&) = delete;
+  StateActorState& operator=(const StateActorState&) = delete;
+  /// An owed answer keeps its actor alive, so the end of the actor has to settle them.
+  ~StateActorState() {
+    for (auto& [change, promise] : pending) promise.deliver(actor_is_gone());
+    for (auto& claim : claims) claim.deliver(Claimed{});
+  }
 
   void gather(StateChange change, caf::typed_response_promise<Reply> promise);
   void commit();

@@ -44,6 +44,7 @@ SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<Supe
       log_error("an actor ended by accident and starts again",
                 {{"actor", child.spec.name}, {"reason", caf::to_string(down.reason)}});
       const auto next = child.spec.spawn(self->system());
+      if (child.spec.after_restart) child.spec.after_restart();
       self->monitor(next);
       child.address = next.address();
     }
@@ -85,6 +86,9 @@ std::vector<ChildSpec> engine_children(Core& core, Directory& directory, const S
   add("event_bus", [=](caf::actor_system& system) { return spawn_event_bus(system, parts); });
   add("audit", [=](caf::actor_system& system) { return spawn_audit(system, parts); });
   add("indexer", [=](caf::actor_system& system) { return spawn_indexer(system, parts, known); });
+  children.back().after_restart = [known] {
+    caf::anon_send(known->get<IndexerActor>(), atom::scan_atom::value, ScanRequest{.is_external = true});
+  };
   add("vault_writer", [=](caf::actor_system& system) { return spawn_vault_writer(system, parts, known); });
   for (int i = 0; i < parts->config.jobs.runners; ++i)
     children.push_back({"job_runner_" + std::to_string(i), [=, &core](caf::actor_system& system) {

@@ -15,6 +15,7 @@ namespace indx {
 struct ChildSpec {
   std::string name;
   std::function<caf::actor(caf::actor_system&)> spawn;
+  std::function<void()> after_restart = {};  ///< catches up on what the crash lost
 };
 
 /// Spawns the children in order and again when one ends by accident; a restarted actor reads its state from disk. Gets

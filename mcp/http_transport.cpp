@@ -1,14 +1,14 @@
 #include "mcp/http_transport.hpp"
 
-#include <atomic>
-#include <map>
-#include <mutex>
-#include <utility>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "http/rest.hpp"
 #include "mcp/sse_stream.hpp"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
 
 namespace indx {
 namespace {
@@ -16,7 +16,9 @@ namespace {
 constexpr const char* kSessionHeader = "Mcp-Session-Id";
 constexpr int kRetryAfterSeconds = 1;
 
-std::string media_type(std::string_view text) { return to_lower(trim(text.substr(0, text.find(';')))); }
+std::string media_type(std::string_view text) {
+  return to_lower(trim(text.substr(0, text.find(';'))));
+}
 
 /// What the client can read.
 struct Accepted {
@@ -30,26 +32,30 @@ Accepted accepted_types(const HttpRequest& request) {
     const std::string type = media_type(part);
     const std::string parameters = replace_all(part, " ", "");
     if (parameters.ends_with(";q=0") || parameters.ends_with(";q=0.0")) continue;
-    if (type == "*/*" || type == "application/*" || type == "application/json") accepted.json = true;
+    if (type == "*/*" || type == "application/*" || type == "application/json")
+      accepted.json = true;
     if (type == "text/*" || type == "text/event-stream") accepted.sse = true;
   }
   return accepted;
 }
 
 HttpResponse rpc_response(int status, const Json& message, const HttpRequest& request) {
-  HttpResponse response{status, {{"Content-Type", "application/json"}, {"Cache-Control", "no-store"}}, dump_rpc(message)};
+  HttpResponse response{status,
+                        {{"Content-Type", "application/json"}, {"Cache-Control", "no-store"}},
+                        dump_rpc(message)};
   if (!request.id.empty()) response.headers.emplace_back("X-Request-Id", request.id.value);
   if (status == 503) response.headers.emplace_back("Retry-After", cat(kRetryAfterSeconds));
   return response;
 }
 
-HttpResponse rpc_failure(int status, std::string message, const HttpRequest& request, int code = kRpcInvalidRequest,
-                         const Json& id = nullptr) {
+HttpResponse rpc_failure(int status, std::string message, const HttpRequest& request,
+                         int code = kRpcInvalidRequest, const Json& id = nullptr) {
   return rpc_response(status, rpc_error({code, std::move(message), nullptr, id}), request);
 }
 
 HttpResponse no_stream(const HttpRequest& request) {
-  HttpResponse response = rpc_failure(405, "There is no stream to open or to resume here. Send messages with POST.", request);
+  HttpResponse response = rpc_failure(
+      405, "There is no stream to open or to resume here. Send messages with POST.", request);
   response.headers.emplace_back("Allow", "POST, DELETE");
   return response;
 }
@@ -62,8 +68,12 @@ HttpResponse with_session(HttpResponse response, const McpSession& session) {
 /// The answer of one POST: JSON, unless something is said before the answer.
 class HttpReply : public McpReply {
  public:
-  HttpReply(HttpRequest request, Responder responder, Accepted accepted, const std::shared_ptr<McpSession>& session)
-      : request_(std::move(request)), responder_(std::move(responder)), accepted_(accepted), session_(session) {}
+  HttpReply(HttpRequest request, Responder responder, Accepted accepted,
+            const std::shared_ptr<McpSession>& session)
+      : request_(std::move(request)),
+        responder_(std::move(responder)),
+        accepted_(accepted),
+        session_(session) {}
 
   void notify(const Json& message) override {
     const std::scoped_lock lock(mutex_);
@@ -81,14 +91,16 @@ class HttpReply : public McpReply {
       return stream_->finish();
     }
     if (accepted_.json || answer.http_status != 200) return send_json(answer);
-    if (const auto stream = responder_.begin_stream(sse_head(sse_frame(answer.message)))) stream->close();
+    if (const auto stream = responder_.begin_stream(sse_head(sse_frame(answer.message))))
+      stream->close();
   }
 
   void drop(CancelReason reason) override {
     const std::scoped_lock lock(mutex_);
     is_over_ = true;
     if (stream_) return stream_->finish();
-    if (reason == CancelReason::Shutdown) return responder_.send(rpc_failure(503, "The server is stopping.", request_));
+    if (reason == CancelReason::Shutdown)
+      return responder_.send(rpc_failure(503, "The server is stopping.", request_));
     responder_.send({202, {}, ""});  // the client asked for silence, HTTP wants an answer
   }
 
@@ -107,7 +119,8 @@ class HttpReply : public McpReply {
 
   void send_json(const McpAnswer& answer) {
     HttpResponse response = rpc_response(answer.http_status, answer.message, request_);
-    if (!answer.challenge.empty()) response.headers.emplace_back("WWW-Authenticate", answer.challenge);
+    if (!answer.challenge.empty())
+      response.headers.emplace_back("WWW-Authenticate", answer.challenge);
     responder_.send(std::move(response));
   }
 
@@ -132,10 +145,13 @@ class McpHttpImpl : public McpHttp {
   void add_routes(Router& router) override {
     using Handler = void (McpHttpImpl::*)(const HttpRequest&, const Principal&, const Responder&);
     const auto add = [&](const char* method, Handler handler) {
-      for (const char* path : {"/mcp", "/mcp/"})  // never a redirect: some hosts drop the token or loop
-        router.add(method, path, [this, handler](const HttpRequest& request, const auto&, const Responder& responder) {
-          admit(request, responder, handler);
-        });
+      for (const char* path :
+           {"/mcp", "/mcp/"})  // never a redirect: some hosts drop the token or loop
+        router.add(
+            method, path,
+            [this, handler](const HttpRequest& request, const auto&, const Responder& responder) {
+              admit(request, responder, handler);
+            });
     };
     add("POST", &McpHttpImpl::post);
     add("GET", &McpHttpImpl::get);
@@ -151,7 +167,8 @@ class McpHttpImpl : public McpHttp {
   /// What is checked before everything else, on every method.
   void admit(const HttpRequest& request, const Responder& responder,
              void (McpHttpImpl::*handler)(const HttpRequest&, const Principal&, const Responder&)) {
-    if (const Status origin = check_origin(request); !origin) return responder.send(error_response(origin.error(), request.id));
+    if (const Status origin = check_origin(request); !origin)
+      return responder.send(error_response(origin.error(), request.id));
     auto principal = authenticate_request(request, dispatcher_, Surface::Mcp);
     if (!principal) return responder.send(error_response(principal.error(), request.id));
     if (is_stopping_) return responder.send(rpc_failure(503, "The server is stopping.", request));
@@ -164,9 +181,11 @@ class McpHttpImpl : public McpHttp {
       return responder.send(rpc_failure(415, "Content-Type must be application/json.", request));
     const Accepted accepted = accepted_types(request);
     if (!accepted.json && !accepted.sse)
-      return responder.send(rpc_failure(406, "Accept must allow application/json or text/event-stream.", request));
+      return responder.send(
+          rpc_failure(406, "Accept must allow application/json or text/event-stream.", request));
     auto parsed = parse_rpc(request.body);
-    if (const auto* fault = std::get_if<RpcFault>(&parsed)) return responder.send(rpc_response(400, rpc_error(*fault), request));
+    if (const auto* fault = std::get_if<RpcFault>(&parsed))
+      return responder.send(rpc_response(400, rpc_error(*fault), request));
     const auto& message = std::get<RpcMessage>(parsed);
     if (message.kind == RpcMessage::Kind::Request && message.method == "initialize")
       return initialize(request, principal, responder, message, accepted);
@@ -178,7 +197,8 @@ class McpHttpImpl : public McpHttp {
       if (message.kind == RpcMessage::Kind::Notification) server_.notification(peer, message);
       return responder.send({202, {}, ""});
     }
-    const auto reply = std::make_shared<HttpReply>(without_body(request), responder, accepted, session);
+    const auto reply =
+        std::make_shared<HttpReply>(without_body(request), responder, accepted, session);
     if (accepted.sse && wants_progress(message))
       server_.deadlines().after(server_.options().stream_start, [weak = std::weak_ptr(reply)] {
         if (const auto waiting = weak.lock()) waiting->show_life();
@@ -186,12 +206,12 @@ class McpHttpImpl : public McpHttp {
     server_.request(peer, message, reply);
   }
 
-  void initialize(const HttpRequest& request, const Principal& principal, const Responder& responder,
-                  const RpcMessage& message, Accepted accepted) {
+  void initialize(const HttpRequest& request, const Principal& principal,
+                  const Responder& responder, const RpcMessage& message, Accepted accepted) {
     if (sessions_.find(request.header("mcp-session-id"), principal.subject))
       return responder.send(
-          rpc_failure(400, "This session is initialised already. Open another without the header.", request,
-                      kRpcInvalidRequest, message.id));
+          rpc_failure(400, "This session is initialised already. Open another without the header.",
+                      request, kRpcInvalidRequest, message.id));
     auto handshake = server_.initialize(message);
     auto session = std::make_shared<McpSession>();
     if (handshake.protocol) {
@@ -200,16 +220,19 @@ class McpHttpImpl : public McpHttp {
       session->client_capabilities = std::move(handshake.client_capabilities);
       session->streams = std::make_shared<SseStreams>();
       if (!sessions_.add(session))
-        return responder.send(rpc_failure(503, "Every session is in use. Try again in a moment.", request,
-                                          kRpcInternalError, message.id));
+        return responder.send(rpc_failure(503, "Every session is in use. Try again in a moment.",
+                                          request, kRpcInternalError, message.id));
     }
     const bool is_session = handshake.protocol != nullptr;
     if (accepted.json) {
-      HttpResponse response = rpc_response(handshake.answer.http_status, handshake.answer.message, request);
-      return responder.send(is_session ? with_session(std::move(response), *session) : std::move(response));
+      HttpResponse response =
+          rpc_response(handshake.answer.http_status, handshake.answer.message, request);
+      return responder.send(is_session ? with_session(std::move(response), *session)
+                                       : std::move(response));
     }
     HttpResponse head = sse_head(sse_frame(handshake.answer.message));
-    if (const auto stream = responder.begin_stream(is_session ? with_session(std::move(head), *session) : std::move(head)))
+    if (const auto stream = responder.begin_stream(
+            is_session ? with_session(std::move(head), *session) : std::move(head)))
       stream->close();
   }
 
@@ -232,16 +255,18 @@ class McpHttpImpl : public McpHttp {
   }
 
   /// The session that the headers name; otherwise the request has been answered.
-  std::shared_ptr<McpSession> session_of(const HttpRequest& request, const Principal& principal, const Responder& responder,
-                                         const Json& id) {
+  std::shared_ptr<McpSession> session_of(const HttpRequest& request, const Principal& principal,
+                                         const Responder& responder, const Json& id) {
     const auto fail = [&](int status, const char* message) {
       responder.send(rpc_failure(status, message, request, kRpcInvalidRequest, id));
       return nullptr;
     };
     const std::string version = request.header("mcp-protocol-version");
-    if (!version.empty() && !find_protocol(version)) return fail(400, "This MCP-Protocol-Version is not supported.");
+    if (!version.empty() && !find_protocol(version))
+      return fail(400, "This MCP-Protocol-Version is not supported.");
     const std::string session_id = request.header("mcp-session-id");
-    if (session_id.empty()) return fail(400, "The header Mcp-Session-Id is missing. Send initialize first.");
+    if (session_id.empty())
+      return fail(400, "The header Mcp-Session-Id is missing. Send initialize first.");
     auto session = sessions_.find(session_id, principal.subject);
     if (!session) return fail(404, "This session is unknown or over. Send initialize again.");
     return session;
@@ -267,7 +292,9 @@ class McpHttpImpl : public McpHttp {
 
 }  // namespace
 
-std::unique_ptr<McpHttp> make_mcp_http(Dispatcher& dispatcher) { return make_mcp_http(dispatcher, {}); }
+std::unique_ptr<McpHttp> make_mcp_http(Dispatcher& dispatcher) {
+  return make_mcp_http(dispatcher, {});
+}
 
 std::unique_ptr<McpHttp> make_mcp_http(Dispatcher& dispatcher, const McpOptions& options) {
   return std::make_unique<McpHttpImpl>(dispatcher, options);

@@ -1,14 +1,14 @@
 #pragma once
-#include <memory>
-
 #include "http/router.hpp"
 #include "mcp/server.hpp"
 #include "ops/dispatch.hpp"
 
+#include <memory>
+
 namespace indx {
 
-/// Adds POST, GET and DELETE /mcp: the Streamable HTTP transport (mcp.md section 4). Sessions live in the returned object,
-/// which must outlive the router's use.
+/// Adds POST, GET and DELETE /mcp: the Streamable HTTP transport (mcp.md section 4). Sessions live
+/// in the returned object, which must outlive the router's use.
 class McpHttp {
  public:
   virtual ~McpHttp() = default;

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-
 namespace indx {
 namespace {
 
@@ -39,13 +38,17 @@ RpcFault invalid_request(std::string message, Json id = nullptr) {
 std::variant<RpcMessage, RpcFault> parse_rpc(std::string_view text) {
   if (is_nested_too_deep(text)) return invalid_request("The message is nested too deeply.");
   Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return RpcFault{kRpcParseError, "The message is not valid JSON in UTF-8.", nullptr, nullptr};
-  if (json.is_array()) return invalid_request("Batches are not part of this protocol version. Send one message at a time.");
+  if (json.is_discarded())
+    return RpcFault{kRpcParseError, "The message is not valid JSON in UTF-8.", nullptr, nullptr};
+  if (json.is_array())
+    return invalid_request(
+        "Batches are not part of this protocol version. Send one message at a time.");
   if (!json.is_object()) return invalid_request("A message is a JSON object.");
 
   const bool has_id = json.contains("id");
   const Json id = has_id && is_request_id(json["id"]) ? json["id"] : Json(nullptr);
-  if (json.value("jsonrpc", Json()) != "2.0") return invalid_request("jsonrpc must be \"2.0\".", id);
+  if (json.value("jsonrpc", Json()) != "2.0")
+    return invalid_request("jsonrpc must be \"2.0\".", id);
   if (has_id && id.is_null()) return invalid_request("id must be a string or an integer.");
 
   RpcMessage message;
@@ -60,7 +63,8 @@ std::variant<RpcMessage, RpcFault> parse_rpc(std::string_view text) {
   message.kind = has_id ? RpcMessage::Kind::Request : RpcMessage::Kind::Notification;
   message.method = json["method"].get<std::string>();
   if (json.contains("params") && !json["params"].is_null()) {
-    if (!json["params"].is_object()) return RpcFault{kRpcInvalidParams, "params must be an object.", nullptr, id};
+    if (!json["params"].is_object())
+      return RpcFault{kRpcInvalidParams, "params must be an object.", nullptr, id};
     message.params = std::move(json["params"]);
   }
   return message;
@@ -73,7 +77,9 @@ Json rpc_result(const Json& id, Json result) {
 }
 
 Json rpc_error(const RpcFault& fault) {
-  Json message = {{"jsonrpc", "2.0"}, {"id", fault.id}, {"error", {{"code", fault.code}, {"message", fault.message}}}};
+  Json message = {{"jsonrpc", "2.0"},
+                  {"id", fault.id},
+                  {"error", {{"code", fault.code}, {"message", fault.message}}}};
   if (!fault.data.is_null()) message["error"]["data"] = fault.data;
   return message;
 }
@@ -84,6 +90,8 @@ Json rpc_notification(std::string_view method, Json params) {
   return message;
 }
 
-std::string dump_rpc(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dump_rpc(const Json& message) {
+  return message.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace indx

@@ -1,9 +1,9 @@
 #pragma once
+#include "base/json.hpp"
+
 #include <string>
 #include <string_view>
 #include <variant>
-
-#include "base/json.hpp"
 
 namespace indx {
 
@@ -17,7 +17,8 @@ inline constexpr int kRpcResourceNotFound = -32002;
 /// Ours, outside the reserved range: the principal lacks a scope.
 inline constexpr int kRpcForbidden = 403;
 
-/// One message from the peer. `id` keeps its exact type and value; `params` is an object, empty when absent or null.
+/// One message from the peer. `id` keeps its exact type and value; `params` is an object, empty
+/// when absent or null.
 struct RpcMessage {
   enum class Kind : std::uint8_t { Request, Notification, Response };
   Kind kind = Kind::Request;

@@ -27,7 +27,8 @@ const Protocol& negotiate_protocol(std::string_view asked) {
 Json server_info() { return {{"name", "indx"}, {"title", "indx"}, {"version", "0.1.0"}}; }
 
 Json server_capabilities(const Protocol&) {
-  return {{"tools", {{"listChanged", false}}}, {"resources", {{"subscribe", false}, {"listChanged", false}}}};
+  return {{"tools", {{"listChanged", false}}},
+          {"resources", {{"subscribe", false}, {"listChanged", false}}}};
 }
 
 std::string_view server_instructions() {

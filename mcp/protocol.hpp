@@ -1,14 +1,15 @@
 #pragma once
+#include "base/json.hpp"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/json.hpp"
-
 namespace indx {
 
-/// Legacy: initialize, then messages in a session. Modern (2026-07-28): every request carries its version.
+/// Legacy: initialize, then messages in a session. Modern (2026-07-28): every request carries its
+/// version.
 enum class Era : std::uint8_t { Legacy, Modern };
 
 /// One protocol version and what its clients understand.

@@ -1,12 +1,12 @@
 #include "mcp/resources.hpp"
 
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
-
-#include "base/text.hpp"
-#include "base/unicode.hpp"
 
 namespace indx {
 namespace {
@@ -14,7 +14,8 @@ namespace {
 constexpr std::string_view kScheme = "vault://";
 constexpr std::size_t kMaxUriBytes = 8192;
 /// First segments with a meaning of their own; notes in folders of these names need `vault:///`.
-constexpr std::array<std::string_view, 5> kSynthetic = {"search", "graph", "tags", "canvas", "base"};
+constexpr std::array<std::string_view, 5> kSynthetic = {"search", "graph", "tags", "canvas",
+                                                        "base"};
 
 bool is_synthetic(std::string_view segment) {
   return std::find(kSynthetic.begin(), kSynthetic.end(), segment) != kSynthetic.end();
@@ -24,11 +25,13 @@ bool has_scheme(std::string_view uri) {
   return uri.size() >= kScheme.size() && to_lower(uri.substr(0, kScheme.size())) == kScheme;
 }
 
-/// The same properties as YAML, though not in the bytes of the file: every JSON value is a YAML value.
+/// The same properties as YAML, though not in the bytes of the file: every JSON value is a YAML
+/// value.
 std::string property_block(const Json& properties) {
   std::string block = "---\n";
   for (const auto& [key, value] : properties.items())
-    block += cat(Json(key).dump(), ": ", value.dump(-1, ' ', false, Json::error_handler_t::replace), '\n');
+    block += cat(Json(key).dump(), ": ", value.dump(-1, ' ', false, Json::error_handler_t::replace),
+                 '\n');
   return block + "---\n";
 }
 
@@ -42,32 +45,39 @@ std::string vault_uri(std::string_view path) {
 
 Result<std::string> path_of_vault_uri(std::string_view uri) {
   if (uri.size() > kMaxUriBytes) return invalid("The URI is longer than 8192 bytes.");
-  if (!has_scheme(uri)) return invalid("Resources of this server have URIs like vault://Folder/Note.md.");
+  if (!has_scheme(uri))
+    return invalid("Resources of this server have URIs like vault://Folder/Note.md.");
   std::string_view rest = uri.substr(kScheme.size());
   const bool is_path = rest.starts_with('/');
   if (is_path) rest.remove_prefix(1);
   if (rest.empty()) return invalid("The URI names no note: give vault://Folder/Note.md.");
   if (!is_path && is_synthetic(rest.substr(0, rest.find_first_of("/?"))))
-    return not_found("This resource is not offered. Notes in a folder of this name have URIs like vault:///folder/Note.md.");
+    return not_found(
+        "This resource is not offered. Notes in a folder of this name have URIs like "
+        "vault:///folder/Note.md.");
 
   std::vector<std::string> segments;
   for (const std::string& raw : split(rest, '/')) {
     const std::string segment = percent_decode(raw);
     const bool is_name = !segment.empty() && segment != "." && segment != ".." &&
                          segment.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
-    if (!is_name || !is_valid_utf8(segment)) return invalid("The URI holds a path segment that no note can have.");
+    if (!is_name || !is_valid_utf8(segment))
+      return invalid("The URI holds a path segment that no note can have.");
     segments.push_back(to_nfc(segment));
   }
   return join(segments, "/");
 }
 
 Json resource_templates() {
-  return {{"resourceTemplates",
-           Json::array({{{"uriTemplate", "vault://{+path}"},
-                         {"name", "note"},
-                         {"title", "Note or file of the vault"},
-                         {"description", "The exact bytes of a note by its vault-relative path, percent-encoded by segment."},
-                         {"mimeType", "text/markdown"}}})}};
+  return {
+      {"resourceTemplates",
+       Json::array(
+           {{{"uriTemplate", "vault://{+path}"},
+             {"name", "note"},
+             {"title", "Note or file of the vault"},
+             {"description",
+              "The exact bytes of a note by its vault-relative path, percent-encoded by segment."},
+             {"mimeType", "text/markdown"}}})}};
 }
 
 Json resource_page(const Json& note_list_output) {
@@ -96,10 +106,12 @@ Json note_read_input(const std::string& path, bool accepts_raw) {
   return input;
 }
 
-Json resource_contents(const std::string& uri, const std::string& path, const Json& note_read_output) {
+Json resource_contents(const std::string& uri, const std::string& path,
+                       const Json& note_read_output) {
   const auto text_of = [&](const char* key) {
     const auto found = note_read_output.find(key);
-    return found != note_read_output.end() && found->is_string() ? found->get<std::string>() : std::string();
+    return found != note_read_output.end() && found->is_string() ? found->get<std::string>()
+                                                                 : std::string();
   };
   Json content = {{"uri", uri}};
   const bool has_raw = note_read_output.contains("raw");
@@ -111,8 +123,8 @@ Json resource_contents(const std::string& uri, const std::string& path, const Js
   }
   content["mimeType"] = mime_type(path);
   const auto properties = note_read_output.find("frontmatter");
-  const bool lacks_properties =
-      !has_raw && properties != note_read_output.end() && properties->is_object() && !properties->empty();
+  const bool lacks_properties = !has_raw && properties != note_read_output.end() &&
+                                properties->is_object() && !properties->empty();
   if (lacks_properties) text = property_block(*properties) + text;
   content["text"] = std::move(text);
   if (lacks_properties) content["_meta"] = {{"indx/composed", true}};
@@ -120,19 +132,21 @@ Json resource_contents(const std::string& uri, const std::string& path, const Js
 }
 
 std::string_view mime_type(std::string_view path) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> rows = {{{".md", "text/markdown"},
-                                                                                  {".canvas", "application/json"},
-                                                                                  {".base", "application/yaml"},
-                                                                                  {".txt", "text/plain"},
-                                                                                  {".json", "application/json"},
-                                                                                  {".png", "image/png"},
-                                                                                  {".jpg", "image/jpeg"},
-                                                                                  {".jpeg", "image/jpeg"},
-                                                                                  {".gif", "image/gif"},
-                                                                                  {".webp", "image/webp"},
-                                                                                  {".svg", "image/svg+xml"},
-                                                                                  {".pdf", "application/pdf"}}};
-  const std::string lower = to_lower(path.substr(path.find_last_of('.') == std::string_view::npos ? 0 : path.rfind('.')));
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> rows = {
+      {{".md", "text/markdown"},
+       {".canvas", "application/json"},
+       {".base", "application/yaml"},
+       {".txt", "text/plain"},
+       {".json", "application/json"},
+       {".png", "image/png"},
+       {".jpg", "image/jpeg"},
+       {".jpeg", "image/jpeg"},
+       {".gif", "image/gif"},
+       {".webp", "image/webp"},
+       {".svg", "image/svg+xml"},
+       {".pdf", "application/pdf"}}};
+  const std::string lower =
+      to_lower(path.substr(path.find_last_of('.') == std::string_view::npos ? 0 : path.rfind('.')));
   for (const auto& [extension, type] : rows)
     if (lower == extension) return type;
   return "application/octet-stream";

@@ -1,20 +1,21 @@
 #include "mcp/server.hpp"
 
+#include "base/text.hpp"
+#include "mcp/resources.hpp"
+#include "mcp/tools.hpp"
+
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "base/text.hpp"
-#include "mcp/resources.hpp"
-#include "mcp/tools.hpp"
-
 namespace indx {
 namespace {
 
 constexpr std::size_t kMaxClientCapabilities = 16U << 10U;
 constexpr int kResourcePageSize = 100;
+constexpr std::chrono::milliseconds kJobRecheck{1'000};
 constexpr std::string_view kIdempotencyMeta = "indx/idempotency_key";
 
 const Clock& clock_or_system(const Clock* clock) {
@@ -58,13 +59,17 @@ std::string scope_names(const Operation& operation) {
 
 McpAnswer insufficient_scope(const Operation& operation, const Json& id) {
   const std::string scopes = scope_names(operation);
-  const std::string message = cat(operation.name, " needs the scope ", scopes, ", which this token does not have.");
-  return {.message = rpc_error({kRpcForbidden, message, {{"code", "forbidden"}, {"scope", scopes}}, id}),
+  const std::string message =
+      cat(operation.name, " needs the scope ", scopes, ", which this token does not have.");
+  return {.message =
+              rpc_error({kRpcForbidden, message, {{"code", "forbidden"}, {"scope", scopes}}, id}),
           .http_status = 403,
-          .challenge = cat("Bearer realm=\"indx\", error=\"insufficient_scope\", scope=\"", scopes, '"')};
+          .challenge =
+              cat("Bearer realm=\"indx\", error=\"insufficient_scope\", scope=\"", scopes, '"')};
 }
 
-Call make_call(const McpPeer& peer, const Operation& operation, Json input, const CancelToken& cancel) {
+Call make_call(const McpPeer& peer, const Operation& operation, Json input,
+               const CancelToken& cancel) {
   Call call;
   call.operation = &operation;
   call.input = std::move(input);
@@ -78,7 +83,8 @@ void cancel_job(Dispatcher& dispatcher, const McpPeer& peer, const std::string& 
   const Operation* operation = dispatcher.registry().find("job_cancel");
   if (!operation) return;
   const auto& fields = operation->input.properties;
-  const auto field = std::find_if(fields.begin(), fields.end(), [](const auto& each) { return each.is_required; });
+  const auto field =
+      std::find_if(fields.begin(), fields.end(), [](const auto& each) { return each.is_required; });
   const std::string name = field == fields.end() ? "id" : field->name;
   dispatcher.call(make_call(peer, *operation, {{name, job_id}}, {}), [](const Answer&) {});
 }
@@ -100,7 +106,8 @@ class ProgressMeter {
     const std::scoped_lock lock(mutex_);
     if (value < last_done_) base_ = last_sent_;  // a new phase counts from the start again
     last_done_ = value;
-    if (base_ + value <= last_sent_ || (last_sent_ >= 0 && now - last_time_ < gap_)) return std::nullopt;
+    if (base_ + value <= last_sent_ || (last_sent_ >= 0 && now - last_time_ < gap_))
+      return std::nullopt;
     last_sent_ = base_ + value;
     last_time_ = now;
     Json params = {{"progressToken", token_}, {"progress", last_sent_}};
@@ -118,7 +125,8 @@ class ProgressMeter {
     text += cat(done);
     if (total) text += cat(" of ", total->dump());
     text += " " + string_member(progress, "unit").value_or("notes");
-    if (const auto current = string_member(progress, "current"); current && !current->empty()) text += ", " + *current;
+    if (const auto current = string_member(progress, "current"); current && !current->empty())
+      text += ", " + *current;
     return text;
   }
 
@@ -131,10 +139,12 @@ class ProgressMeter {
 };
 
 void answer_tool_call(const std::shared_ptr<OpenCall>& call, const Operation& operation,
-                      const std::vector<std::string>& repaired, const Protocol& protocol, const Answer& answer) {
+                      const std::vector<std::string>& repaired, const Protocol& protocol,
+                      const Answer& answer) {
   if (call->is_ended()) return;
   if (!answer.result) return call->answer_result(tool_error(answer.result.error()));
-  if (!answer.is_accepted) return call->answer_result(tool_result(operation, *answer.result, repaired, protocol));
+  if (!answer.is_accepted)
+    return call->answer_result(tool_result(operation, *answer.result, repaired, protocol));
   const Json* job = member(*answer.result, "job");
   const std::string state = job ? string_member(*job, "state").value_or("ready") : "ready";
   call->answer_result(tool_job_result(answer.job_id, state, protocol));
@@ -143,8 +153,10 @@ void answer_tool_call(const std::shared_ptr<OpenCall>& call, const Operation& op
 /// A failed operation behind a resources method.
 void answer_resource_error(OpenCall& call, const Error& error, const std::string& uri) {
   const bool is_missing = error.reason == Reason::NotFound || error.reason == Reason::Forbidden;
-  if (is_missing && !uri.empty()) return call.answer_fault(kRpcResourceNotFound, "No such resource.", {{"uri", uri}});
-  const int code = error.code() == ErrorCode::InvalidArgument ? kRpcInvalidParams : kRpcInternalError;
+  if (is_missing && !uri.empty())
+    return call.answer_fault(kRpcResourceNotFound, "No such resource.", {{"uri", uri}});
+  const int code =
+      error.code() == ErrorCode::InvalidArgument ? kRpcInvalidParams : kRpcInternalError;
   Json data = error.to_json();
   if (!uri.empty()) data["uri"] = uri;
   call.answer_fault(code, error.message, std::move(data));
@@ -167,13 +179,17 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
 
 McpServer::Handshake McpServer::initialize(const RpcMessage& message) const {
   const auto refuse = [&](std::string text) {
-    return Handshake{{.message = rpc_error({kRpcInvalidParams, std::move(text), nullptr, message.id})}, nullptr, {}};
+    return Handshake{
+        {.message = rpc_error({kRpcInvalidParams, std::move(text), nullptr, message.id})},
+        nullptr,
+        {}};
   };
   const auto version = string_member(message.params, "protocolVersion");
   if (!version) return refuse("protocolVersion must be a string like \"2025-11-25\".");
   const Json* capabilities = member(message.params, "capabilities");
   if (capabilities && !capabilities->is_object()) return refuse("capabilities must be an object.");
-  if (capabilities && dump_rpc(*capabilities).size() > kMaxClientCapabilities) return refuse("capabilities are too long.");
+  if (capabilities && dump_rpc(*capabilities).size() > kMaxClientCapabilities)
+    return refuse("capabilities are too long.");
 
   const Protocol& protocol = negotiate_protocol(*version);
   Json result = {{"protocolVersion", protocol.version},
@@ -185,11 +201,12 @@ McpServer::Handshake McpServer::initialize(const RpcMessage& message) const {
           capabilities ? *capabilities : Json::object()};
 }
 
-void McpServer::request(const McpPeer& peer, const RpcMessage& message, std::shared_ptr<McpReply> reply) {
+void McpServer::request(const McpPeer& peer, const RpcMessage& message,
+                        std::shared_ptr<McpReply> reply) {
   const auto call = peer.calls->open(message.id, std::move(reply));
   if (message.method == "ping") return call->answer_result(Json::object());
-  constexpr std::array<std::string_view, 5> known = {"tools/list", "tools/call", "resources/list", "resources/read",
-                                                     "resources/templates/list"};
+  constexpr std::array<std::string_view, 5> known = {"tools/list", "tools/call", "resources/list",
+                                                     "resources/read", "resources/templates/list"};
   if (std::find(known.begin(), known.end(), message.method) == known.end())
     return call->answer_fault(kRpcMethodNotFound, cat("There is no method ", message.method, "."));
   if (!peer.protocol) return call->answer_fault(kRpcInvalidRequest, "Send initialize first.");
@@ -218,27 +235,36 @@ void McpServer::notification(const McpPeer& peer, const RpcMessage& message) {
 
 void McpServer::list_tools(const McpPeer& peer, const CallPtr& call) const {
   Json tools = Json::array();
-  for (const Operation* operation : dispatcher_.registry().visible_to(peer.principal, dispatcher_.has_provider()))
+  for (const Operation* operation :
+       dispatcher_.registry().visible_to(peer.principal, dispatcher_.has_provider()))
     if (operation->is_listed_in_mcp) tools.push_back(tool_descriptor(*operation, *peer.protocol));
   call->answer_result({{"tools", std::move(tools)}});
 }
 
-void McpServer::refuse_hidden_tool(const McpPeer& peer, const Operation& operation, const CallPtr& call) const {
-  if (peer.transport == McpTransport::Http) return call->answer(insufficient_scope(operation, call->id()));
-  const std::string message = cat(operation.name, " needs the scope ", scope_names(operation), ", which was not granted.");
-  call->answer_result(tool_error(make_error(Reason::Forbidden, message, {{"scope", scope_names(operation)}})));
+void McpServer::refuse_hidden_tool(const McpPeer& peer, const Operation& operation,
+                                   const CallPtr& call) const {
+  if (peer.transport == McpTransport::Http)
+    return call->answer(insufficient_scope(operation, call->id()));
+  const std::string message =
+      cat(operation.name, " needs the scope ", scope_names(operation), ", which was not granted.");
+  call->answer_result(
+      tool_error(make_error(Reason::Forbidden, message, {{"scope", scope_names(operation)}})));
 }
 
 void McpServer::call_tool(const McpPeer& peer, const RpcMessage& message, const CallPtr& call) {
   const auto tool = string_member(message.params, "name");
-  if (!tool) return call->answer_fault(kRpcInvalidParams, "params.name must be the name of a tool.");
+  if (!tool)
+    return call->answer_fault(kRpcInvalidParams, "params.name must be the name of a tool.");
   const Operation* operation = dispatcher_.registry().find(*tool);
   if (!operation || !operation->is_listed_in_mcp)
-    return call->answer_fault(kRpcInvalidParams, cat("Unknown tool ", *tool, ". tools/list names those there are."));
+    return call->answer_fault(kRpcInvalidParams,
+                              cat("Unknown tool ", *tool, ". tools/list names those there are."));
   if (!may_call(peer.principal, *operation)) return refuse_hidden_tool(peer, *operation, call);
   if (operation->needs_provider && !dispatcher_.has_provider())
     return call->answer_result(tool_error(make_error(
-        Reason::AiUnavailable, cat(*tool, " needs an AI provider and none is configured. Set INDX_AI_PROVIDER and restart."))));
+        Reason::AiUnavailable,
+        cat(*tool,
+            " needs an AI provider and none is configured. Set INDX_AI_PROVIDER and restart."))));
 
   const Json* arguments = member(message.params, "arguments");
   auto prepared = tool_arguments(*operation, arguments ? *arguments : Json(nullptr));
@@ -251,26 +277,33 @@ void McpServer::call_tool(const McpPeer& peer, const RpcMessage& message, const 
                              .value_or(string_member(work.input, "idempotency_key").value_or(""));
 
   const Json token = call->can_notify() ? progress_token(message) : Json(nullptr);
-  if (token.is_null() && operation->execution != Execution::Inline) answer_after_job_wait(call, *peer.protocol);
-  const auto meter = token.is_null() ? nullptr : std::make_shared<ProgressMeter>(token, clock_, options_.progress_gap);
+  if (token.is_null() && operation->execution != Execution::Inline)
+    answer_with_job_after(options_.job_wait, call, *peer.protocol);
+  const auto meter = token.is_null()
+                         ? nullptr
+                         : std::make_shared<ProgressMeter>(token, clock_, options_.progress_gap);
   dispatcher_.call(
       std::move(work),
-      [call, operation, repaired = std::move(prepared->repaired), protocol = peer.protocol](const Answer& answer) {
+      [call, operation, repaired = std::move(prepared->repaired),
+       protocol = peer.protocol](const Answer& answer) {
         answer_tool_call(call, *operation, repaired, *protocol, answer);
       },
       [call, meter, peer, &dispatcher = dispatcher_](const Event& event) {
-        if (!event.job_id.empty() && !call->set_job(event.job_id)) cancel_job(dispatcher, peer, event.job_id);
+        if (!event.job_id.empty() && !call->set_job(event.job_id))
+          cancel_job(dispatcher, peer, event.job_id);
         if (!meter || event.kind != "job.progress" || call->is_ended()) return;
         if (const auto notification = meter->notification_for(event)) call->notify(*notification);
       });
 }
 
-void McpServer::answer_after_job_wait(const CallPtr& call, const Protocol& protocol) {
-  deadlines_.after(options_.job_wait, [weak = std::weak_ptr(call), &protocol] {
+void McpServer::answer_with_job_after(std::chrono::milliseconds delay, const CallPtr& call,
+                                      const Protocol& protocol) {
+  deadlines_.after(delay, [this, weak = std::weak_ptr(call), &protocol] {
     const auto waiting = weak.lock();
     if (!waiting || waiting->is_ended()) return;
     if (const std::string job = waiting->job_id(); !job.empty())
-      waiting->answer_result(tool_job_result(job, "running", protocol));
+      return waiting->answer_result(tool_job_result(job, "running", protocol));
+    answer_with_job_after(std::min(options_.job_wait, kJobRecheck), waiting, protocol);
   });
 }
 
@@ -280,30 +313,37 @@ const Operation* McpServer::operation_behind(std::string_view name, const CallPt
   return operation;
 }
 
-void McpServer::list_resources(const McpPeer& peer, const RpcMessage& message, const CallPtr& call) {
+void McpServer::list_resources(const McpPeer& peer, const RpcMessage& message,
+                               const CallPtr& call) {
   const Operation* operation = operation_behind("note_list", call);
   if (!operation) return;
-  if (!may_call(peer.principal, *operation)) return call->answer(insufficient_scope(*operation, call->id()));
+  if (!may_call(peer.principal, *operation))
+    return call->answer(insufficient_scope(*operation, call->id()));
   Json input = {{"limit", kResourcePageSize}};
   if (const auto cursor = string_member(message.params, "cursor")) input["cursor"] = *cursor;
-  dispatcher_.call(make_call(peer, *operation, std::move(input), call->token()), [call](const Answer& answer) {
-    if (!answer.result) return answer_resource_error(*call, answer.result.error(), "");
-    call->answer_result(resource_page(*answer.result));
-  });
+  dispatcher_.call(make_call(peer, *operation, std::move(input), call->token()),
+                   [call](const Answer& answer) {
+                     if (!answer.result)
+                       return answer_resource_error(*call, answer.result.error(), "");
+                     call->answer_result(resource_page(*answer.result));
+                   });
 }
 
 void McpServer::read_resource(const McpPeer& peer, const RpcMessage& message, const CallPtr& call) {
   const auto uri = string_member(message.params, "uri");
-  if (!uri) return call->answer_fault(kRpcInvalidParams, "params.uri must be the URI of a resource.");
+  if (!uri)
+    return call->answer_fault(kRpcInvalidParams, "params.uri must be the URI of a resource.");
   const Operation* operation = operation_behind("note_read", call);
   if (!operation) return;
-  if (!may_call(peer.principal, *operation)) return call->answer(insufficient_scope(*operation, call->id()));
+  if (!may_call(peer.principal, *operation))
+    return call->answer(insufficient_scope(*operation, call->id()));
   const auto path = path_of_vault_uri(*uri);
   if (!path) return answer_resource_error(*call, path.error(), *uri);
   Json input = note_read_input(*path, accepts_include(*operation, "raw"));
   dispatcher_.call(make_call(peer, *operation, std::move(input), call->token()),
                    [call, uri = *uri, path = *path](const Answer& answer) {
-                     if (!answer.result) return answer_resource_error(*call, answer.result.error(), uri);
+                     if (!answer.result)
+                       return answer_resource_error(*call, answer.result.error(), uri);
                      call->answer_result(resource_contents(uri, path, *answer.result));
                    });
 }

@@ -1,21 +1,23 @@
 #pragma once
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "mcp/deadlines.hpp"
 #include "mcp/session.hpp"
 #include "ops/dispatch.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace indx {
 
 /// Limits and what tests replace.
 struct McpOptions {
-  const Clock* clock = nullptr;   ///< null: the system's
-  Random* random = nullptr;       ///< null: the system's
-  std::chrono::milliseconds job_wait{50'000};      ///< hosts give up after 60 s without progress
-  std::chrono::milliseconds progress_gap{250};     ///< least time between two progress notifications of a call
-  std::chrono::milliseconds stream_start{5'000};   ///< a call that may stream shows its headers after this time
+  const Clock* clock = nullptr;                ///< null: the system's
+  Random* random = nullptr;                    ///< null: the system's
+  std::chrono::milliseconds job_wait{50'000};  ///< hosts give up after 60 s without progress
+  std::chrono::milliseconds progress_gap{
+      250};  ///< least time between two progress notifications of a call
+  std::chrono::milliseconds stream_start{
+      5'000};  ///< a call that may stream shows its headers after this time
   SessionTable::Limits sessions;
 };
 
@@ -29,7 +31,8 @@ struct McpPeer {
   std::shared_ptr<OpenCalls> calls;
 };
 
-/// Turns JSON-RPC messages into calls of the dispatcher. Transports move bytes. Thread-safe; never blocks.
+/// Turns JSON-RPC messages into calls of the dispatcher. Transports move bytes. Thread-safe; never
+/// blocks.
 class McpServer {
  public:
   McpServer(Dispatcher& dispatcher, const McpOptions& options);
@@ -55,12 +58,16 @@ class McpServer {
   using CallPtr = std::shared_ptr<OpenCall>;
   void list_tools(const McpPeer& peer, const CallPtr& call) const;
   void call_tool(const McpPeer& peer, const RpcMessage& message, const CallPtr& call);
-  void refuse_hidden_tool(const McpPeer& peer, const Operation& operation, const CallPtr& call) const;
+  void refuse_hidden_tool(const McpPeer& peer, const Operation& operation,
+                          const CallPtr& call) const;
   void list_resources(const McpPeer& peer, const RpcMessage& message, const CallPtr& call);
   void read_resource(const McpPeer& peer, const RpcMessage& message, const CallPtr& call);
   /// An operation that a method is made of; answers -32601 itself when there is none.
   const Operation* operation_behind(std::string_view name, const CallPtr& call) const;
-  void answer_after_job_wait(const CallPtr& call, const Protocol& protocol);
+  /// Once `delay` has passed, a call whose work is a job is answered with the job; else it is
+  /// looked at again later.
+  void answer_with_job_after(std::chrono::milliseconds delay, const CallPtr& call,
+                             const Protocol& protocol);
 
   Dispatcher& dispatcher_;
   const McpOptions options_;
@@ -68,6 +75,5 @@ class McpServer {
   Random& random_;
   Deadlines deadlines_;
 };
-
 
 }  // namespace indx

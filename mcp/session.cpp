@@ -42,7 +42,9 @@ void OpenCall::answer(McpAnswer answer) {
   if (end()) reply_->answer(std::move(answer));
 }
 
-void OpenCall::answer_result(Json result) { answer({.message = rpc_result(id_, std::move(result))}); }
+void OpenCall::answer_result(Json result) {
+  answer({.message = rpc_result(id_, std::move(result))});
+}
 
 void OpenCall::answer_fault(int code, std::string message, Json data) {
   answer({.message = rpc_error({code, std::move(message), std::move(data), id_})});
@@ -67,7 +69,8 @@ std::shared_ptr<OpenCall> OpenCalls::open(Json id, std::shared_ptr<McpReply> rep
 void OpenCalls::remove(const OpenCall* call) {
   std::shared_ptr<OpenCall> last;  // destroyed after the lock
   const std::scoped_lock lock(mutex_);
-  const auto found = std::find_if(calls_.begin(), calls_.end(), [&](const auto& each) { return each.get() == call; });
+  const auto found = std::find_if(calls_.begin(), calls_.end(),
+                                  [&](const auto& each) { return each.get() == call; });
   if (found == calls_.end()) return;
   last = *found;
   calls_.erase(found);
@@ -105,7 +108,8 @@ bool SessionTable::add(const std::shared_ptr<McpSession>& session) {
   if (rows_.size() >= limits_.max_sessions) {
     auto oldest = rows_.end();
     for (auto row = rows_.begin(); row != rows_.end(); ++row)
-      if (row->second.session->calls->empty() && (oldest == rows_.end() || row->second.last_used < oldest->second.last_used))
+      if (row->second.session->calls->empty() &&
+          (oldest == rows_.end() || row->second.last_used < oldest->second.last_used))
         oldest = row;
     if (oldest == rows_.end()) return false;
     rows_.erase(oldest);

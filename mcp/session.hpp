@@ -1,17 +1,17 @@
 #pragma once
-#include <chrono>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <vector>
-
 #include "base/cancel.hpp"
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "mcp/json_rpc.hpp"
 #include "mcp/protocol.hpp"
 #include "ops/principal.hpp"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
 
 namespace indx {
 
@@ -24,7 +24,8 @@ struct McpAnswer {
   std::string challenge = {};  ///< WWW-Authenticate; empty: none
 };
 
-/// Where the messages about one request go. Calls come one at a time, from any thread, and must not block.
+/// Where the messages about one request go. Calls come one at a time, from any thread, and must not
+/// block.
 class McpReply {
  public:
   virtual ~McpReply() = default;
@@ -49,7 +50,8 @@ class OpenCall {
   bool can_notify() const { return reply_->can_notify(); }
   bool is_ended() const;
   std::string job_id() const;
-  /// Remembers the job behind the call. False: the peer has cancelled the call, so the job should end too.
+  /// Remembers the job behind the call. False: the peer has cancelled the call, so the job should
+  /// end too.
   bool set_job(const std::string& job_id);
 
   void notify(const Json& message);
@@ -65,13 +67,15 @@ class OpenCall {
   const Json id_;
   const std::weak_ptr<OpenCalls> owner_;  // weak: a late answer may outlive the session
   const CancelToken token_;
-  mutable std::mutex mutex_;              // held while sending, so that messages keep their order
-  const std::shared_ptr<McpReply> reply_; // shared with the transport, which may watch the connection
+  mutable std::mutex mutex_;  // held while sending, so that messages keep their order
+  const std::shared_ptr<McpReply>
+      reply_;  // shared with the transport, which may watch the connection
   bool is_ended_ = false;
   std::string job_id_;
 };
 
-/// The requests in work of one session. Ids may repeat: some hosts reuse one for concurrent requests. Thread-safe.
+/// The requests in work of one session. Ids may repeat: some hosts reuse one for concurrent
+/// requests. Thread-safe.
 class OpenCalls : public std::enable_shared_from_this<OpenCalls> {
  public:
   std::shared_ptr<OpenCall> open(Json id, std::shared_ptr<McpReply> reply);
@@ -104,7 +108,8 @@ class SessionTable {
   };
   SessionTable(Limits limits, const Clock& clock, Random& random);
 
-  /// Gives the session its id. At the cap the longest idle one without open work ends; false: all are busy.
+  /// Gives the session its id. At the cap the longest idle one without open work ends; false: all
+  /// are busy.
   bool add(const std::shared_ptr<McpSession>& session);
   /// nullptr: unknown, expired, or of another subject. Counts as use.
   std::shared_ptr<McpSession> find(const std::string& id, const std::string& subject);

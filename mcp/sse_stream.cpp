@@ -1,16 +1,17 @@
 #include "mcp/sse_stream.hpp"
 
+#include "base/text.hpp"
+#include "mcp/json_rpc.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
-#include "base/text.hpp"
-#include "mcp/json_rpc.hpp"
-
 namespace indx {
 namespace {
 
-constexpr std::size_t kMaxKeptEvents = 256;     // of one stream; older ones are progress, which ages fast
+constexpr std::size_t kMaxKeptEvents =
+    256;  // of one stream; older ones are progress, which ages fast
 constexpr std::size_t kMaxFinishedStreams = 4;  // of one session
 constexpr std::string_view kRetryField = "retry: 1000\n";
 
@@ -18,17 +19,22 @@ constexpr std::string_view kRetryField = "retry: 1000\n";
 
 HttpResponse sse_head(std::string first_frame) {
   return {200,
-          {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-cache, no-transform"}, {"X-Accel-Buffering", "no"}},
+          {{"Content-Type", "text/event-stream"},
+           {"Cache-Control", "no-cache, no-transform"},
+           {"X-Accel-Buffering", "no"}},
           std::move(first_frame)};
 }
 
-std::string sse_frame(const Json& message) { return cat("event: message\ndata: ", dump_rpc(message), "\n\n"); }
+std::string sse_frame(const Json& message) {
+  return cat("event: message\ndata: ", dump_rpc(message), "\n\n");
+}
 
 void SseStream::begin(const Responder& responder) {
   const std::scoped_lock lock(mutex_);
   // An event with empty data makes the stream resumable from the start; older clients choke on it.
-  const std::string first = protocol_.has_priming_event ? cat("id: ", id_, "-0\n", kRetryField, "data: \n\n")
-                                                        : cat(kRetryField, '\n');
+  const std::string first = protocol_.has_priming_event
+                                ? cat("id: ", id_, "-0\n", kRetryField, "data: \n\n")
+                                : cat(kRetryField, '\n');
   connection_ = responder.begin_stream(sse_head(first));
 }
 
@@ -71,8 +77,8 @@ bool SseStream::is_exhausted(std::size_t after) const {
 
 std::shared_ptr<SseStream> SseStreams::open(const Protocol& protocol) {
   const std::scoped_lock lock(mutex_);
-  auto finished = static_cast<std::size_t>(
-      std::count_if(streams_.begin(), streams_.end(), [](const auto& each) { return each->is_finished(); }));
+  auto finished = static_cast<std::size_t>(std::count_if(
+      streams_.begin(), streams_.end(), [](const auto& each) { return each->is_finished(); }));
   std::erase_if(streams_, [&](const auto& each) {
     const bool drops = finished > kMaxFinishedStreams && each->is_finished();
     if (drops) --finished;
@@ -93,7 +99,8 @@ std::optional<SseStreams::Position> SseStreams::find(const std::string& event_id
 
   const std::scoped_lock lock(mutex_);
   for (const auto& stream : streams_)
-    if (stream->id() == stream_id && !stream->is_exhausted(position.after)) position.stream = stream;
+    if (stream->id() == stream_id && !stream->is_exhausted(position.after))
+      position.stream = stream;
   if (!position.stream) return std::nullopt;
   return position;
 }

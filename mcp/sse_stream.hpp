@@ -1,4 +1,7 @@
 #pragma once
+#include "http/router.hpp"
+#include "mcp/protocol.hpp"
+
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -6,13 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "http/router.hpp"
-#include "mcp/protocol.hpp"
-
 namespace indx {
 
-/// The messages about one request as server-sent events. They are kept for a while, so that a client that lost its
-/// connection can go on where it stopped. Thread-safe.
+/// The messages about one request as server-sent events. They are kept for a while, so that a
+/// client that lost its connection can go on where it stopped. Thread-safe.
 class SseStream {
  public:
   SseStream(std::string id, const Protocol& protocol) : id_(std::move(id)), protocol_(protocol) {}

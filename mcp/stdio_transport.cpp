@@ -1,10 +1,6 @@
 #include "mcp/stdio_transport.hpp"
 
-#include <csignal>
-
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include "base/ids.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,12 +8,14 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <deque>
 #include <memory>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
-
-#include "base/ids.hpp"
 
 namespace indx {
 namespace {
@@ -25,8 +23,10 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::size_t kMaxLineBytes = 64U << 20U;
-constexpr std::size_t kMaxQueuedBytes = 64U << 20U;  // above, no more is read until the client has read
-constexpr std::size_t kWriteBytes = 4096;            // a pipe that polls writable takes this much without blocking
+constexpr std::size_t kMaxQueuedBytes = 64U
+                                        << 20U;  // above, no more is read until the client has read
+constexpr std::size_t kWriteBytes =
+    4096;  // a pipe that polls writable takes this much without blocking
 constexpr std::chrono::milliseconds kFinishTime{1000}, kFlushTime{500}, kPollStep{20};
 
 /// Wakes a poll from any thread.
@@ -46,7 +46,8 @@ class WakeFd {
   int fd_;
 };
 
-/// Lines to the client, written whole and in order by a thread of its own, so that nobody waits for a slow reader.
+/// Lines to the client, written whole and in order by a thread of its own, so that nobody waits for
+/// a slow reader.
 class LineWriter {
  public:
   LineWriter(int fd, std::shared_ptr<WakeFd> on_broken)
@@ -164,7 +165,8 @@ class LineReader {
   template <typename OnLine>
   void finish(const OnLine& on_line) {
     if (line_.ends_with('\r')) line_.pop_back();
-    if (!is_skipping_ && line_.find_first_not_of(" \t") != std::string::npos) on_line(std::optional(std::string_view(line_)));
+    if (!is_skipping_ && line_.find_first_not_of(" \t") != std::string::npos)
+      on_line(std::optional(std::string_view(line_)));
     line_.clear();
     if (line_.capacity() > kMaxLineBytes / 16) line_.shrink_to_fit();
     is_skipping_ = false;
@@ -189,7 +191,8 @@ class LineReader {
 /// One client on two file descriptors.
 class StdioSession {
  public:
-  StdioSession(Dispatcher& dispatcher, const Principal& principal, int out, const McpOptions& options)
+  StdioSession(Dispatcher& dispatcher, const Principal& principal, int out,
+               const McpOptions& options)
       : server_(dispatcher, options), writer_(std::make_shared<LineWriter>(out, wake_)) {
     peer_.principal = principal;
     peer_.calls = std::make_shared<OpenCalls>();
@@ -200,7 +203,8 @@ class StdioSession {
       const auto registration = stop.on_cancel([wake = wake_] { wake->wake(); });
       read_until_end(in, out, stop);
       const auto until = steady_clock::now() + kFinishTime;
-      while (!peer_.calls->empty() && !stop.is_cancelled() && !writer_->is_broken() && steady_clock::now() < until)
+      while (!peer_.calls->empty() && !stop.is_cancelled() && !writer_->is_broken() &&
+             steady_clock::now() < until)
         std::this_thread::sleep_for(kPollStep / 2);
     }
     peer_.calls->cancel_all(CancelReason::Shutdown);
@@ -216,10 +220,12 @@ class StdioSession {
       const bool has_room = writer_->queued_bytes() < kMaxQueuedBytes;
       std::array<pollfd, 3> watched{{{in, POLLIN, 0}, {wake_->get(), POLLIN, 0}, {out, 0, 0}}};
       if (!has_room) watched[0].fd = -1;
-      const int ready = ::poll(watched.data(), watched.size(), has_room ? -1 : static_cast<int>(kPollStep.count()));
+      const int ready = ::poll(watched.data(), watched.size(),
+                               has_room ? -1 : static_cast<int>(kPollStep.count()));
       if (ready < 0 && errno != EINTR) return;
       if (ready <= 0) continue;
-      if ((watched[2].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return;  // nobody reads the answers
+      if ((watched[2].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
+        return;  // nobody reads the answers
       if ((watched[0].revents & (POLLIN | POLLHUP | POLLERR | POLLNVAL)) == 0) continue;
       const auto count = ::read(in, buffer.data(), buffer.size());
       if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -231,7 +237,9 @@ class StdioSession {
   void send(const Json& message) { writer_->write(dump_rpc(message)); }
 
   void handle_line(std::optional<std::string_view> line) {
-    if (!line) return send(rpc_error({kRpcInvalidRequest, "The line is longer than 64 MB.", nullptr, nullptr}));
+    if (!line)
+      return send(
+          rpc_error({kRpcInvalidRequest, "The line is longer than 64 MB.", nullptr, nullptr}));
     auto parsed = parse_rpc(*line);
     if (const auto* fault = std::get_if<RpcFault>(&parsed)) return send(rpc_error(*fault));
     const auto& message = std::get<RpcMessage>(parsed);
@@ -245,13 +253,15 @@ class StdioSession {
 
   void initialize(const RpcMessage& message) {
     if (peer_.protocol)
-      return send(rpc_error({kRpcInvalidRequest, "This session is initialised already.", nullptr, message.id}));
+      return send(rpc_error(
+          {kRpcInvalidRequest, "This session is initialised already.", nullptr, message.id}));
     const auto handshake = server_.initialize(message);
     peer_.protocol = handshake.protocol;
     send(handshake.answer.message);
   }
 
-  const std::shared_ptr<WakeFd> wake_ = std::make_shared<WakeFd>();  // shared with the writer's thread
+  const std::shared_ptr<WakeFd> wake_ =
+      std::make_shared<WakeFd>();  // shared with the writer's thread
   McpServer server_;
   McpPeer peer_;
   const std::shared_ptr<LineWriter> writer_;  // shared with answers that come late
@@ -259,12 +269,13 @@ class StdioSession {
 
 }  // namespace
 
-int serve_mcp_stdio(Dispatcher& dispatcher, const Principal& principal, int in, int out, const CancelToken& stop) {
+int serve_mcp_stdio(Dispatcher& dispatcher, const Principal& principal, int in, int out,
+                    const CancelToken& stop) {
   return serve_mcp_stdio(dispatcher, principal, in, out, stop, {});
 }
 
-int serve_mcp_stdio(Dispatcher& dispatcher, const Principal& principal, int in, int out, const CancelToken& stop,
-                    const McpOptions& options) {
+int serve_mcp_stdio(Dispatcher& dispatcher, const Principal& principal, int in, int out,
+                    const CancelToken& stop, const McpOptions& options) {
   StdioSession session(dispatcher, principal, out, options);
   session.run(in, out, stop);
   return 0;

@@ -1,11 +1,11 @@
 #include "mcp/tools.hpp"
 
-#include <algorithm>
-#include <cctype>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "mcp/json_rpc.hpp"
+
+#include <algorithm>
+#include <cctype>
 
 namespace indx {
 namespace {
@@ -22,7 +22,8 @@ std::string tool_title(const Operation& operation) {
   while (title.ends_with('.')) title.pop_back();
   if (!title.empty() && title.size() <= kMaxTitleBytes) return title;
   title = replace_all(operation.name, "_", " ");
-  if (!title.empty()) title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+  if (!title.empty())
+    title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
   return title;
 }
 
@@ -33,7 +34,8 @@ Json output_schema(const Operation& operation) {
   Json schema = to_portable_schema(operation.output);
   if (!may_become_job(operation)) return schema;
   schema.erase("required");
-  schema["properties"]["job_id"] = {{"type", "string"}, {"description", "Given instead of a result: the job that goes on."}};
+  schema["properties"]["job_id"] = {
+      {"type", "string"}, {"description", "Given instead of a result: the job that goes on."}};
   schema["properties"]["status"] = {{"type", "string"}, {"description", "State of that job."}};
   return schema;
 }
@@ -62,7 +64,8 @@ Json* longest_part(Json& value, std::string& path) {
   } else {
     std::size_t index = 0;
     for (auto& child : value) look(child, cat('[', index++, ']'));
-    if (longest_size * 2 <= total || !(longest->is_string() || longest->is_structured())) return &value;
+    if (longest_size * 2 <= total || !(longest->is_string() || longest->is_structured()))
+      return &value;
   }
   const std::size_t length = path.size();
   path += step;
@@ -88,7 +91,8 @@ std::string cut_string(Json& value, std::size_t excess) {
   constexpr std::size_t kMarkerBytes = 80;
   const std::size_t budget = size > excess + kMarkerBytes ? size - excess - kMarkerBytes : 0;
   const std::string_view kept = prefix_at_grapheme(text, prefix_in_json(text, budget));
-  value = cat(kept, "\n[indx cut this text here: ", kept.size(), " of ", text.size(), " bytes shown]");
+  value =
+      cat(kept, "\n[indx cut this text here: ", kept.size(), " of ", text.size(), " bytes shown]");
   return cat("shows ", kept.size(), " of ", text.size(), " bytes");
 }
 
@@ -110,11 +114,13 @@ std::string summary_line(const Operation& operation, const Json& output) {
   for (const auto& [key, value] : output.items()) {
     if (value.is_array()) {
       facts.push_back(cat(value.size(), ' ', key));
-      if (!value.empty() && value[0].is_object() && value[0].contains("path") && value[0]["path"].is_string())
+      if (!value.empty() && value[0].is_object() && value[0].contains("path") &&
+          value[0]["path"].is_string())
         facts.push_back("first " + value[0]["path"].get<std::string>());
     } else if (value.is_boolean() || value.is_number()) {
       facts.push_back(cat(key, ' ', value.dump()));
-    } else if (value.is_string() && (key == "path" || key == "etag" || key == "id" || key == "state")) {
+    } else if (value.is_string() &&
+               (key == "path" || key == "etag" || key == "id" || key == "state")) {
       facts.push_back(cat(key, ' ', value.get<std::string>()));
     }
   }
@@ -126,15 +132,26 @@ std::string summary_line(const Operation& operation, const Json& output) {
 
 std::string_view next_step(Reason reason) {
   switch (reason) {
-    case Reason::EtagMismatch: return "Read the note again, redo the change on what you read, and pass the new etag as if_match.";
-    case Reason::NotFound: return "Look for the right name with vault_search or note_list.";
-    case Reason::ValidationFailed: return "Correct the arguments as the message says and call again.";
-    case Reason::Forbidden: return "This token may not do that. Ask the user for a token with more scopes.";
-    case Reason::AiUnavailable: return "AI is not configured here. Use the other tools, or ask the user to configure a provider.";
-    case Reason::ConfirmationRequired: return "Ask the user before you repeat the call with confirmation.";
-    default: break;
+    case Reason::EtagMismatch:
+      return "Read the note again, redo the change on what you read, and pass the new etag as "
+             "if_match.";
+    case Reason::NotFound:
+      return "Look for the right name with vault_search or note_list.";
+    case Reason::ValidationFailed:
+      return "Correct the arguments as the message says and call again.";
+    case Reason::Forbidden:
+      return "This token may not do that. Ask the user for a token with more scopes.";
+    case Reason::AiUnavailable:
+      return "AI is not configured here. Use the other tools, or ask the user to configure a "
+             "provider.";
+    case Reason::ConfirmationRequired:
+      return "Ask the user before you repeat the call with confirmation.";
+    default:
+      break;
   }
-  return reason_row(reason).is_retryable ? "The same call may succeed later: wait a moment and repeat it." : "";
+  return reason_row(reason).is_retryable
+             ? "The same call may succeed later: wait a moment and repeat it."
+             : "";
 }
 
 }  // namespace
@@ -176,8 +193,8 @@ Result<ToolArguments> tool_arguments(const Operation& operation, const Json& arg
   return result;
 }
 
-Json tool_result(const Operation& operation, const Json& output, const std::vector<std::string>& repaired,
-                 const Protocol& protocol) {
+Json tool_result(const Operation& operation, const Json& output,
+                 const std::vector<std::string>& repaired, const Protocol& protocol) {
   const Json portable = to_portable_value(operation.output, output);
   std::vector<std::string> text_cuts, cuts;
   const Json shown = cut_to_size(portable, kMaxTextBytes, &text_cuts);
@@ -185,10 +202,12 @@ Json tool_result(const Operation& operation, const Json& output, const std::vect
   std::string summary = summary_line(operation, portable);
   if (!text_cuts.empty())
     summary += cat(" The result is cut: ", join(text_cuts, "; "),
-                   ". To see the rest, ask for less at a time (a lower limit, fewer include parts, one heading), or read "
+                   ". To see the rest, ask for less at a time (a lower limit, fewer include parts, "
+                   "one heading), or read "
                    "the resource vault://<path>.");
   Json result = {{"content", Json::array({text_block(summary), text_block(dump_rpc(shown))})}};
-  if (protocol.has_structured_content) result["structuredContent"] = cut_to_size(portable, kMaxStructuredBytes, &cuts);
+  if (protocol.has_structured_content)
+    result["structuredContent"] = cut_to_size(portable, kMaxStructuredBytes, &cuts);
   result["isError"] = false;
   Json meta = Json::object();
   if (!repaired.empty()) meta["indx/repaired"] = repaired;
@@ -198,12 +217,15 @@ Json tool_result(const Operation& operation, const Json& output, const std::vect
   return result;
 }
 
-Json tool_job_result(const std::string& job_id, const std::string& status, const Protocol& protocol) {
+Json tool_job_result(const std::string& job_id, const std::string& status,
+                     const Protocol& protocol) {
   const Json body = {{"job_id", job_id}, {"status", status}};
-  Json result = {{"content", Json::array({text_block(cat("The work goes on as job ", job_id,
-                                                         ". Call job_get with this id every few seconds until its state "
-                                                         "is succeeded, failed, dead or cancelled.")),
-                                          text_block(dump_rpc(body))})}};
+  Json result = {
+      {"content",
+       Json::array({text_block(cat("The work goes on as job ", job_id,
+                                   ". Call job_get with this id every few seconds until its state "
+                                   "is succeeded, failed, dead or cancelled.")),
+                    text_block(dump_rpc(body))})}};
   if (protocol.has_structured_content) result["structuredContent"] = body;
   result["isError"] = false;
   return result;
@@ -211,7 +233,8 @@ Json tool_job_result(const std::string& job_id, const std::string& status, const
 
 Json tool_error(const Error& error) {
   Json content = Json::array({text_block(dump_rpc(error.to_json()))});
-  if (const auto next = next_step(error.reason); !next.empty()) content.push_back(text_block(std::string(next)));
+  if (const auto next = next_step(error.reason); !next.empty())
+    content.push_back(text_block(std::string(next)));
   return {{"content", std::move(content)}, {"isError", true}};
 }
 
@@ -225,7 +248,8 @@ Json cut_to_size(Json value, std::size_t max_bytes, std::vector<std::string>* cu
     constexpr std::size_t kWorthCutting = 200;  // shorter text would grow by the marker
     if (part == nullptr || part->empty()) break;
     if (part->is_string() && part->get_ref<const std::string&>().size() < kWorthCutting) break;
-    const std::string done = part->is_string() ? cut_string(*part, size - max_bytes) : cut_list(*part, size - max_bytes);
+    const std::string done =
+        part->is_string() ? cut_string(*part, size - max_bytes) : cut_list(*part, size - max_bytes);
     if (cuts) cuts->push_back(cat(path.empty() ? "the result" : path, ' ', done));
   }
   return value;

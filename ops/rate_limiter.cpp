@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::size_t kManyBuckets = 10000;
 constexpr double kNanosPerMinute = 60e9;
+constexpr double kRounding = 1e-6;  // who waits exactly as long as told gets through
 
 }  // namespace
 
@@ -28,11 +29,11 @@ std::optional<std::chrono::nanoseconds> RateLimiter::take(const std::string& sub
   Bucket& bucket = it->second;
   bucket.calls = refilled(bucket, now);
   bucket.filled_at = now;
-  if (bucket.calls >= 1) {
+  if (bucket.calls >= 1 - kRounding) {
     bucket.calls -= 1;
     return std::nullopt;
   }
-  return std::chrono::nanoseconds(static_cast<std::int64_t>((1 - bucket.calls) * kNanosPerMinute / per_minute_) + 1);
+  return std::chrono::nanoseconds(static_cast<std::int64_t>((1 - bucket.calls) * kNanosPerMinute / per_minute_));
 }
 
 }  // namespace indx

@@ -223,16 +223,11 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description="One crash run; see demo_crash.sh.")
-    parser.add_argument("--bin", type=pathlib.Path)
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--kills", type=int, default=1)
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
-    if options.bin is None:
-        built = [p for p in (ROOT / "build" / preset / "cli" / "indx" for preset in ("release", "dev")) if p.exists()]
-        if not built:
-            parser.error("no program is built; run scripts/build dev, or name one with --bin")
-        options.bin = built[0]
     options.bin = options.bin.resolve()
     return 0 if run(options) else 1
 

@@ -140,7 +140,7 @@ struct NoteIndexWriter::Impl {
 
   using CandidateCache = std::unordered_map<std::string, LinkCandidates>;
   Result<const LinkCandidates*> candidates(CandidateCache& cache, const std::string& key);
-  Result<std::optional<std::int64_t>> target_of(CandidateCache& cache, std::int64_t source_id, const std::string& source,
+  Result<std::optional<std::int64_t>> target_of(CandidateCache& cache, const std::string& key, const std::string& source,
                                                 std::string_view target, LinkSyntax syntax);
   Status resolve_touched(CandidateCache& cache);
   Status insert_pending(CandidateCache& cache);
@@ -437,13 +437,12 @@ Result<const LinkCandidates*> NoteIndexWriter::Impl::candidates(CandidateCache& 
   return &cache.emplace(key, LinkCandidates(std::move(files))).first->second;
 }
 
-Result<std::optional<std::int64_t>> NoteIndexWriter::Impl::target_of(CandidateCache& cache, std::int64_t source_id,
+/// `key` is the name key of the target.
+Result<std::optional<std::int64_t>> NoteIndexWriter::Impl::target_of(CandidateCache& cache, const std::string& key,
                                                                      const std::string& source, std::string_view target,
                                                                      LinkSyntax syntax) {
   using Id = std::optional<std::int64_t>;
-  const auto key = name_key_of_target(target);
-  if (!key) return Id(source_id);
-  const auto* all = INDX_TRY(candidates(cache, *key));
+  const auto* all = INDX_TRY(candidates(cache, key));
   const auto* file = all->resolve(source, target, syntax);
   return file == nullptr ? Id() : Id(file->id);
 }
@@ -461,7 +460,7 @@ Status NoteIndexWriter::Impl::resolve_touched(CandidateCache& cache) {
         "WHERE l.name_key=?1");
     query.bind(key);
     while (INDX_TRY(query.step())) {
-      const auto target = INDX_TRY(target_of(cache, query.integer(0), query.text(5), query.text(3),
+      const auto target = INDX_TRY(target_of(cache, key, query.text(5), query.text(3),
                                              static_cast<LinkSyntax>(query.integer(4))));
       if (target != query.optional_integer(2)) moved.push_back({query.integer(0), query.integer(1), target});
     }
@@ -486,7 +485,7 @@ Status NoteIndexWriter::Impl::insert_pending(CandidateCache& cache) {
       std::optional<std::int64_t> target;
       if (!link.external) {
         key = name_key_of_target(link.target);
-        target = INDX_TRY(target_of(cache, source_id, source, link.target, link.syntax));
+        target = key ? INDX_TRY(target_of(cache, *key, source, link.target, link.syntax)) : std::optional(source_id);
       }
       auto insert = db.prepare("INSERT INTO links VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)");
       insert.bind(source_id, position++, static_cast<int>(link.kind), static_cast<int>(link.syntax), link.external,

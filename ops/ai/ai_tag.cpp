@@ -370,9 +370,10 @@ void collect(Output& out, const std::vector<std::optional<NoteResult>>& notes) {
 /// Row D41: citations were offered and none of them holds.
 Status check_grounding(const Output& out) {
   if (!out.citations.empty()) return {};
+  static const std::set<std::string> kDropCodes = {"citation_drift", "citation_invalid", "ungrounded_dropped"};
   Json dropped = Json::array();
   for (const auto& entry : out.warnings)
-    if (entry.is_object() && (entry.value("code", "") == "citation_invalid" || entry.value("code", "") == "citation_drift")) dropped.push_back(entry);
+    if (entry.is_object() && kDropCodes.contains(entry.value("code", ""))) dropped.push_back(entry);
   if (dropped.empty()) return {};
   return make_error(Reason::AiGroundingFailed, "No suggestion could be tied to text of the notes; nothing was written. Try again, or with `cite: false`.",
                     Json{{"dropped", dropped}});

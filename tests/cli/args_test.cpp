@@ -170,7 +170,7 @@ TEST_CASE("a command line that cannot be meant is refused", "[cli][A98]") {
   }
 }
 
-TEST_CASE("--if-match and --dry-run reach the operation from any place", "[cli][A96]") {
+TEST_CASE("the flags --if-match and --dry-run reach the operation from any place", "[cli][A96]") {
   CHECK(Parsed({"--dry-run", "--if-match", "e1", "note", "drop", "a.md"}).input() == Json{{"path", "a.md"}, {"if_match", "e1"}, {"dry_run", true}});
   CHECK(Parsed({"ai", "tag", "--scope-glob", "**", "--if-match", "a.md=e1"}).input()["if_match"] == Json{{"a.md", "e1"}});
 }

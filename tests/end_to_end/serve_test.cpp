@@ -86,7 +86,7 @@ TEST_CASE("a command of the vault's owner is told apart as cli", "[end_to_end][A
   CHECK(vault.read(".indx/events.log").find("\"actor\":\"cli\"") != std::string::npos);
 }
 
-TEST_CASE("--local against a live server ends with 4", "[end_to_end][A96]") {
+TEST_CASE("the flag --local against a live server ends with 4", "[end_to_end][A96]") {
   const TempFolder vault;
   fill_vault(vault);
   RunningServer server(vault);

@@ -1,12 +1,12 @@
 #include "mcp/http_transport.hpp"
 
-#include <algorithm>
-
-#include <catch2/catch.hpp>
-
 #include "base/text.hpp"
 #include "tests/support/fake_mcp_dispatcher.hpp"
 #include "tests/support/fake_mcp_exchange.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
 
 namespace indx {
 namespace {
@@ -37,19 +37,25 @@ class Endpoint {
                        {"content-type", "application/json"},
                        {"accept", "application/json, text/event-stream"}};
     for (auto& [name, value] : headers) {
-      if (value.empty()) request.headers.erase(name);
-      else request.headers[name] = std::move(value);
+      if (value.empty())
+        request.headers.erase(name);
+      else
+        request.headers[name] = std::move(value);
     }
     auto exchange = std::make_shared<FakeMcpExchange>();
     router_.handle(request, Responder(exchange));
     return exchange;
   }
-  Exchange post(const Json& message, Headers headers = {}) { return send("POST", message.dump(), std::move(headers)); }
+  Exchange post(const Json& message, Headers headers = {}) {
+    return send("POST", message.dump(), std::move(headers));
+  }
 
   /// Opens a session and gives the headers that carry it.
-  Headers open(const std::string& token = "indx_writer", const std::string& version = "2025-11-25") {
-    const auto exchange = post(rpc("i", "initialize", {{"protocolVersion", version}, {"capabilities", Json::object()}}),
-                               {{"authorization", "Bearer " + token}});
+  Headers open(const std::string& token = "indx_writer",
+               const std::string& version = "2025-11-25") {
+    const auto exchange = post(
+        rpc("i", "initialize", {{"protocolVersion", version}, {"capabilities", Json::object()}}),
+        {{"authorization", "Bearer " + token}});
     REQUIRE(exchange->status() == 200);
     return {{"authorization", "Bearer " + token},
             {"mcp-session-id", exchange->header("Mcp-Session-Id")},
@@ -82,7 +88,8 @@ std::vector<Json> messages_of(const Exchange& exchange) {
 std::vector<std::string> tool_names(const Exchange& exchange) {
   std::vector<std::string> names;
   const Json answer = json_of(exchange);
-  for (const Json& tool : answer["result"]["tools"]) names.push_back(tool["name"].get<std::string>());
+  for (const Json& tool : answer["result"]["tools"])
+    names.push_back(tool["name"].get<std::string>());
   return names;
 }
 
@@ -109,7 +116,8 @@ Json with_token(const Json& params, const Json& token) {
 TEST_CASE("initialize answers the version asked for, who we are and a session", "[mcp][B1][B8]") {
   Endpoint endpoint;
   for (const std::string version : {"2025-11-25", "2025-06-18"}) {
-    const auto exchange = endpoint.post(rpc(0, "initialize", {{"protocolVersion", version}, {"capabilities", Json::object()}}));
+    const auto exchange = endpoint.post(
+        rpc(0, "initialize", {{"protocolVersion", version}, {"capabilities", Json::object()}}));
     const Json result = json_of(exchange)["result"];
 
     CHECK(result["protocolVersion"] == version);
@@ -122,13 +130,15 @@ TEST_CASE("initialize answers the version asked for, who we are and a session", 
   CHECK(json_of(other)["result"]["protocolVersion"] == "2025-11-25");
 }
 
-TEST_CASE("initialize without a version, or inside a session, is refused and opens nothing", "[mcp]") {
+TEST_CASE("initialize without a version, or inside a session, is refused and opens nothing",
+          "[mcp]") {
   Endpoint endpoint;
   const auto bare = endpoint.post(rpc(1, "initialize"));
   CHECK(json_of(bare)["error"]["code"] == kRpcInvalidParams);
   CHECK(bare->header("Mcp-Session-Id").empty());
 
-  const auto second = endpoint.post(rpc(2, "initialize", {{"protocolVersion", "2025-11-25"}}), endpoint.open());
+  const auto second =
+      endpoint.post(rpc(2, "initialize", {{"protocolVersion", "2025-11-25"}}), endpoint.open());
   CHECK(second->status() == 400);
   CHECK(json_of(second)["error"]["code"] == kRpcInvalidRequest);
 }
@@ -160,17 +170,21 @@ TEST_CASE("a session header that is missing, unknown, foreign or over gets 400 o
 TEST_CASE("notifications and responses get 202 with an empty body", "[mcp]") {
   Endpoint endpoint;
   const Headers session = endpoint.open();
-  for (const Json& message : std::vector<Json>{{{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}},
-                                               {{"jsonrpc", "2.0"}, {"method", "notifications/nobody_knows"}},
-                                               {{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", 9}}}},
-                                               {{"jsonrpc", "2.0"}, {"id", "x"}, {"result", Json::object()}}}) {
+  for (const Json& message :
+       std::vector<Json>{{{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}},
+                         {{"jsonrpc", "2.0"}, {"method", "notifications/nobody_knows"}},
+                         {{"jsonrpc", "2.0"},
+                          {"method", "notifications/cancelled"},
+                          {"params", {{"requestId", 9}}}},
+                         {{"jsonrpc", "2.0"}, {"id", "x"}, {"result", Json::object()}}}) {
     const auto exchange = endpoint.post(message, session);
     CHECK(exchange->status() == 202);
     CHECK(exchange->body().empty());
   }
 }
 
-TEST_CASE("headers that cannot work are refused, lenient ones are served in a type that fits", "[mcp]") {
+TEST_CASE("headers that cannot work are refused, lenient ones are served in a type that fits",
+          "[mcp]") {
   Endpoint endpoint;
   const Headers session = endpoint.open();
   const Json ping = rpc(1, "ping");
@@ -179,9 +193,12 @@ TEST_CASE("headers that cannot work are refused, lenient ones are served in a ty
   CHECK(endpoint.post(ping, with(session, "content-type", "text/plain"))->status() == 415);
   CHECK(endpoint.post(ping, with(session, "mcp-protocol-version", "1999-01-01"))->status() == 400);
   CHECK(endpoint.post(ping, with(session, "mcp-protocol-version", ""))->status() == 200);
-  CHECK(endpoint.post(ping, with(session, "content-type", "Application/JSON; charset=utf-8"))->status() == 200);
-  for (const char* accept : {"*/*", "application/json", "text/event-stream;q=0.9, application/json", ""})
-    CHECK(endpoint.post(ping, with(session, "accept", accept))->header("Content-Type") == "application/json");
+  CHECK(endpoint.post(ping, with(session, "content-type", "Application/JSON; charset=utf-8"))
+            ->status() == 200);
+  for (const char* accept :
+       {"*/*", "application/json", "text/event-stream;q=0.9, application/json", ""})
+    CHECK(endpoint.post(ping, with(session, "accept", accept))->header("Content-Type") ==
+          "application/json");
 
   const auto stream = endpoint.post(ping, with(session, "accept", "text/event-stream"));
   CHECK(stream->header("Content-Type") == "text/event-stream");
@@ -198,7 +215,8 @@ TEST_CASE("malformed messages get 400 and a JSON-RPC error", "[mcp]") {
   CHECK(json_of(broken)["error"]["code"] == kRpcParseError);
   CHECK(endpoint.send("POST", "[" + rpc(1, "ping").dump() + "]", session)->status() == 400);
   CHECK(json_of(endpoint.post(rpc(2, "no/such"), session))["error"]["code"] == kRpcMethodNotFound);
-  CHECK(json_of(endpoint.post(rpc(2, "prompts/list"), session))["error"]["code"] == kRpcMethodNotFound);
+  CHECK(json_of(endpoint.post(rpc(2, "prompts/list"), session))["error"]["code"] ==
+        kRpcMethodNotFound);
 }
 
 TEST_CASE("GET without a stream to resume is 405 with Allow", "[mcp]") {
@@ -227,10 +245,12 @@ TEST_CASE("the catalog shows what the token's scopes and the provider allow", "[
 
   endpoint.dispatcher.is_ai_configured = true;
   CHECK(contains(tool_names(endpoint.post(rpc(1, "tools/list"), endpoint.open())), "ai_ask"));
-  CHECK(json_of(endpoint.post(rpc(1, "tools/list", {{"cursor", "x"}}), endpoint.open()))["error"]["code"] == kRpcInvalidParams);
+  CHECK(json_of(endpoint.post(rpc(1, "tools/list", {{"cursor", "x"}}),
+                              endpoint.open()))["error"]["code"] == kRpcInvalidParams);
 }
 
-TEST_CASE("a hidden tool is 403 with the id, an unknown one -32602, an ai tool ai_unavailable", "[mcp][B9][B11]") {
+TEST_CASE("a hidden tool is 403 with the id, an unknown one -32602, an ai tool ai_unavailable",
+          "[mcp][B9][B11]") {
   Endpoint endpoint;
   const Headers reader = endpoint.open("indx_reader");
 
@@ -241,34 +261,43 @@ TEST_CASE("a hidden tool is 403 with the id, an unknown one -32602, an ai tool a
   CHECK(json_of(hidden)["id"] == 7);
   CHECK(json_of(hidden).contains("error"));
 
-  CHECK(json_of(endpoint.post(rpc(8, "tools/call", {{"name", "nope"}}), reader))["error"]["code"] == kRpcInvalidParams);
-  const Json ai = json_of(endpoint.post(rpc(9, "tools/call", {{"name", "ai_ask"}}), reader))["result"];
+  CHECK(json_of(endpoint.post(rpc(8, "tools/call", {{"name", "nope"}}), reader))["error"]["code"] ==
+        kRpcInvalidParams);
+  const Json ai =
+      json_of(endpoint.post(rpc(9, "tools/call", {{"name", "ai_ask"}}), reader))["result"];
   CHECK(ai["isError"] == true);
   CHECK(Json::parse(ai["content"][0]["text"].get<std::string>())["code"] == "ai_unavailable");
 }
 
-TEST_CASE("a tool call reaches the dispatcher with repaired input and answers as JSON", "[mcp][B5][B8]") {
+TEST_CASE("a tool call reaches the dispatcher with repaired input and answers as JSON",
+          "[mcp][B5][B8]") {
   Endpoint endpoint;
   const Headers session = endpoint.open();
 
-  const auto read = endpoint.post(rpc(1, "tools/call", {{"name", "note_read"}, {"arguments", R"({"path":"Ops/Runbook.md"})"_json}}), session);
+  const auto read = endpoint.post(
+      rpc(1, "tools/call",
+          {{"name", "note_read"}, {"arguments", R"({"path":"Ops/Runbook.md"})"_json}}),
+      session);
   CHECK(read->header("Content-Type") == "application/json");
   CHECK(json_of(read)["result"]["structuredContent"]["body"] == "# Runbook\n");
   CHECK(endpoint.dispatcher.calls_of("note_read").at(0).principal.subject == "writer");
   CHECK_FALSE(endpoint.dispatcher.calls_of("note_read").at(0).keep);
 
-  const auto missing = endpoint.post(rpc(2, "tools/call", {{"name", "note_read"}, {"arguments", {{"path", "x.md"}}}}), session);
+  const auto missing = endpoint.post(
+      rpc(2, "tools/call", {{"name", "note_read"}, {"arguments", {{"path", "x.md"}}}}), session);
   const Json error = json_of(missing)["result"];
   CHECK(missing->status() == 200);
   CHECK(error["isError"] == true);
   CHECK(Json::parse(error["content"][0]["text"].get<std::string>())["code"] == "not_found");
 }
 
-TEST_CASE("progress with a token streams on the call's own connection and ends with the answer", "[mcp]") {
+TEST_CASE("progress with a token streams on the call's own connection and ends with the answer",
+          "[mcp]") {
   Endpoint endpoint;
   const Headers session = endpoint.open();
   for (const Json& token : std::vector<Json>{"tok-ü", 0}) {
-    const auto exchange = endpoint.post(rpc("p", "tools/call", with_token({{"name", "vault_reindex"}}, token)), session);
+    const auto exchange = endpoint.post(
+        rpc("p", "tools/call", with_token({{"name", "vault_reindex"}}, token)), session);
     CHECK_FALSE(exchange->is_answered());
     const auto held = endpoint.dispatcher.held().back();
     CHECK(held.call.keep);
@@ -297,8 +326,11 @@ TEST_CASE("progress with a token streams on the call's own connection and ends w
 
 TEST_CASE("only a 2025-11-25 stream begins with an empty event", "[mcp]") {
   Endpoint endpoint;
-  for (const auto& [version, primes] : std::map<std::string, bool>{{"2025-11-25", true}, {"2025-06-18", false}}) {
-    const auto exchange = endpoint.post(rpc(1, "tools/call", with_token({{"name", "vault_reindex"}}, 1)), endpoint.open("indx_writer", version));
+  for (const auto& [version, primes] :
+       std::map<std::string, bool>{{"2025-11-25", true}, {"2025-06-18", false}}) {
+    const auto exchange =
+        endpoint.post(rpc(1, "tools/call", with_token({{"name", "vault_reindex"}}, 1)),
+                      endpoint.open("indx_writer", version));
     endpoint.dispatcher.held().back().progress(progress_event(1, 2));
 
     CHECK((exchange->body().find("data: \n\n") != std::string::npos) == primes);
@@ -316,7 +348,8 @@ TEST_CASE("without a token nothing streams, and a failing call with one answers 
   endpoint.dispatcher.held().back().answer(mcp_answer(Json{{"indexed", 2}}));
   CHECK(silent->header("Content-Type") == "application/json");
 
-  const auto failed = endpoint.post(rpc(2, "tools/call", with_token({{"name", "vault_reindex"}}, 1)), session);
+  const auto failed =
+      endpoint.post(rpc(2, "tools/call", with_token({{"name", "vault_reindex"}}, 1)), session);
   endpoint.dispatcher.held().back().answer(mcp_answer(make_error(Reason::Unavailable, "Busy.")));
   CHECK(failed->header("Content-Type") == "application/json");
   CHECK(json_of(failed)["result"]["isError"] == true);
@@ -325,7 +358,8 @@ TEST_CASE("without a token nothing streams, and a failing call with one answers 
 TEST_CASE("a client that lost its stream gets the rest, once, on a new connection", "[mcp]") {
   Endpoint endpoint;
   const Headers session = endpoint.open();
-  const auto first = endpoint.post(rpc("r", "tools/call", with_token({{"name", "vault_reindex"}}, 1)), session);
+  const auto first =
+      endpoint.post(rpc("r", "tools/call", with_token({{"name", "vault_reindex"}}, 1)), session);
   const auto held = endpoint.dispatcher.held().back();
   held.progress(progress_event(1, 3));
   first->disconnect();
@@ -349,10 +383,13 @@ TEST_CASE("a client that lost its stream gets the rest, once, on a new connectio
 TEST_CASE("a cancelled call stops, its job ends, and no answer follows", "[mcp]") {
   Endpoint endpoint;
   const Headers session = endpoint.open();
-  const auto exchange = endpoint.post(rpc("slow", "tools/call", {{"name", "vault_reindex"}}), session);
+  const auto exchange =
+      endpoint.post(rpc("slow", "tools/call", {{"name", "vault_reindex"}}), session);
   const auto held = endpoint.dispatcher.held().back();
   held.progress(progress_event(1, 2));
-  const Json cancel = {{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", "slow"}}}};
+  const Json cancel = {{"jsonrpc", "2.0"},
+                       {"method", "notifications/cancelled"},
+                       {"params", {{"requestId", "slow"}}}};
 
   endpoint.post(cancel, endpoint.open());
   CHECK_FALSE(held.call.cancel.is_cancelled());
@@ -374,7 +411,9 @@ TEST_CASE("a long job without progress is answered with its id before hosts give
   const Headers session = endpoint.open();
   const Json silent = rpc(1, "tools/call", {{"name", "vault_reindex"}});
   const Json unheard = rpc(2, "tools/call", with_token({{"name", "vault_reindex"}}, 1));
-  for (const auto& exchange : {endpoint.post(silent, session), endpoint.post(unheard, with(session, "accept", "application/json"))}) {
+  for (const auto& exchange :
+       {endpoint.post(silent, session),
+        endpoint.post(unheard, with(session, "accept", "application/json"))}) {
     for (const auto& held : endpoint.dispatcher.held()) held.progress(progress_event(1, 100));
 
     REQUIRE(exchange->wait([](const auto& each) { return each.is_answered(); }));
@@ -383,7 +422,8 @@ TEST_CASE("a long job without progress is answered with its id before hosts give
     CHECK(result["structuredContent"] == Json{{"job_id", "J1"}, {"status", "running"}});
     CHECK(result["content"][0]["text"].get<std::string>().find("job_get") != std::string::npos);
   }
-  for (const auto& held : endpoint.dispatcher.held()) held.answer(mcp_answer(Json{{"indexed", 100}}));  // too late
+  for (const auto& held : endpoint.dispatcher.held())
+    held.answer(mcp_answer(Json{{"indexed", 100}}));  // too late
 }
 
 TEST_CASE("resources are notes: listed by page, offered as a template, read by URI", "[mcp]") {
@@ -392,19 +432,26 @@ TEST_CASE("resources are notes: listed by page, offered as a template, read by U
 
   const Json first = json_of(endpoint.post(rpc(1, "resources/list"), session))["result"];
   CHECK(first["resources"][0]["uri"] == "vault://Ops/Runbook.md");
-  const Json last = json_of(endpoint.post(rpc(2, "resources/list", {{"cursor", first["nextCursor"]}}), session))["result"];
+  const Json last = json_of(endpoint.post(
+      rpc(2, "resources/list", {{"cursor", first["nextCursor"]}}), session))["result"];
   CHECK(last["resources"][0]["uri"] == "vault:///tags/a%20b.md");
   CHECK_FALSE(last.contains("nextCursor"));
-  CHECK(json_of(endpoint.post(rpc(3, "resources/list", {{"cursor", "bad"}}), session))["error"]["code"] == kRpcInvalidParams);
-  CHECK(json_of(endpoint.post(rpc(4, "resources/templates/list"), session))["result"]["resourceTemplates"][0]["uriTemplate"] == "vault://{+path}");
+  CHECK(json_of(endpoint.post(rpc(3, "resources/list", {{"cursor", "bad"}}),
+                              session))["error"]["code"] == kRpcInvalidParams);
+  CHECK(json_of(endpoint.post(rpc(4, "resources/templates/list"),
+                              session))["result"]["resourceTemplates"][0]["uriTemplate"] ==
+        "vault://{+path}");
 
-  const Json read = json_of(endpoint.post(rpc(5, "resources/read", {{"uri", "vault://Ops/Runbook.md"}}), session))["result"];
+  const Json read = json_of(endpoint.post(
+      rpc(5, "resources/read", {{"uri", "vault://Ops/Runbook.md"}}), session))["result"];
   CHECK(read["contents"][0]["text"] == "# Runbook\n");
   CHECK(endpoint.dispatcher.calls_of("note_read").back().input["include"] == Json::array({"raw"}));
-  const Json missing = json_of(endpoint.post(rpc(6, "resources/read", {{"uri", "vault://no.md"}}), session))["error"];
+  const Json missing = json_of(
+      endpoint.post(rpc(6, "resources/read", {{"uri", "vault://no.md"}}), session))["error"];
   CHECK(missing["code"] == kRpcResourceNotFound);
   CHECK(missing["data"]["uri"] == "vault://no.md");
-  CHECK(json_of(endpoint.post(rpc(7, "resources/read", {{"uri", "vault://../x"}}), session))["error"]["code"] == kRpcInvalidParams);
+  CHECK(json_of(endpoint.post(rpc(7, "resources/read", {{"uri", "vault://../x"}}),
+                              session))["error"]["code"] == kRpcInvalidParams);
   CHECK(endpoint.post(rpc(8, "resources/list"), endpoint.open("indx_nobody"))->status() == 403);
 }
 

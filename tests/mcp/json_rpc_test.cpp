@@ -37,17 +37,19 @@ TEST_CASE("what is no JSON-RPC request is refused with the right code", "[mcp]")
   CHECK(fault_code(R"({"jsonrpc":"2.0","id":null,"method":"ping"})") == kRpcInvalidRequest);
   CHECK(fault_code(R"({"jsonrpc":"2.0","id":{},"method":"ping"})") == kRpcInvalidRequest);
   CHECK(fault_code(R"({"jsonrpc":"2.0","id":1})") == kRpcInvalidRequest);
-  CHECK(fault_code(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":[1]})") == kRpcInvalidParams);
+  CHECK(fault_code(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":[1]})") ==
+        kRpcInvalidParams);
 }
 
 TEST_CASE("params that are null or absent are an empty object", "[mcp]") {
-  CHECK(message_of(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":null})").params == Json::object());
+  CHECK(message_of(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":null})").params ==
+        Json::object());
   CHECK(message_of(R"({"jsonrpc":"2.0","id":1,"method":"ping"})").params == Json::object());
 }
 
 TEST_CASE("a message nested 20,000 deep is refused before it is parsed", "[mcp]") {
-  const std::string deep = R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":)" + std::string(20000, '[') +
-                           std::string(20000, ']') + "}}";
+  const std::string deep = R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":)" +
+                           std::string(20000, '[') + std::string(20000, ']') + "}}";
 
   CHECK(fault_code(deep) == kRpcInvalidRequest);
   CHECK(fault_code(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"[[[\"[[[["}})") == 0);

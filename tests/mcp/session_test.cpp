@@ -1,8 +1,8 @@
 #include "mcp/session.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "tests/support/fake_mcp_dispatcher.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -69,7 +69,8 @@ TEST_CASE("no session is opened while all are busy", "[mcp]") {
   CHECK_FALSE(table.sessions.add(session_for("me")));
 }
 
-TEST_CASE("a session expires after an hour without use, but never with a request in flight", "[mcp]") {
+TEST_CASE("a session expires after an hour without use, but never with a request in flight",
+          "[mcp]") {
   Table table;
   const auto idle = table.add();
   const auto busy = table.add();

@@ -1,15 +1,14 @@
 #include "mcp/stdio_transport.hpp"
 
-#include <poll.h>
-#include <unistd.h>
-
-#include <array>
-#include <chrono>
-#include <thread>
+#include "tests/support/fake_mcp_dispatcher.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "tests/support/fake_mcp_dispatcher.hpp"
+#include <array>
+#include <chrono>
+#include <poll.h>
+#include <thread>
+#include <unistd.h>
 
 namespace indx {
 namespace {
@@ -20,9 +19,10 @@ class StdioClient {
   explicit StdioClient(std::set<Scope> scopes = {Scope::VaultRead, Scope::VaultWrite}) {
     REQUIRE(::pipe(to_server_.data()) == 0);
     REQUIRE(::pipe(from_server_.data()) == 0);
-    thread_ = std::thread([this, principal = FakeMcpDispatcher::principal("local", std::move(scopes))] {
-      exit_code = serve_mcp_stdio(dispatcher, principal, to_server_[0], from_server_[1], stop);
-    });
+    thread_ =
+        std::thread([this, principal = FakeMcpDispatcher::principal("local", std::move(scopes))] {
+          exit_code = serve_mcp_stdio(dispatcher, principal, to_server_[0], from_server_[1], stop);
+        });
   }
   ~StdioClient() {
     close_input();
@@ -41,7 +41,8 @@ class StdioClient {
     }
   }
   void send(const Json& id, const std::string& method, const Json& params = Json::object()) const {
-    write(Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}.dump() + "\n");
+    write(Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}.dump() +
+          "\n");
   }
   void initialize() {
     send("i", "initialize", {{"protocolVersion", "2025-11-25"}});
@@ -77,7 +78,8 @@ class StdioClient {
   std::chrono::milliseconds join() {
     const auto start = std::chrono::steady_clock::now();
     thread_.join();
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                                 start);
   }
 
   FakeMcpDispatcher dispatcher;
@@ -100,13 +102,15 @@ TEST_CASE("a stdio client opens a session, lists tools and calls one", "[mcp][B7
 
   client.send(1, "tools/list");
   CHECK(client.next()["result"]["tools"].size() > 3);
-  client.send(2, "tools/call", {{"name", "note_read"}, {"arguments", {{"path", "Ops/Runbook.md"}}}});
+  client.send(2, "tools/call",
+              {{"name", "note_read"}, {"arguments", {{"path", "Ops/Runbook.md"}}}});
   CHECK(client.next()["result"]["structuredContent"]["body"] == "# Runbook\n");
   client.send(3, "resources/read", {{"uri", "vault://Ops/Runbook.md"}});
   CHECK(client.next()["result"]["contents"][0]["text"] == "# Runbook\n");
 }
 
-TEST_CASE("narrower scopes hide tools on stdio, and calling one is a forbidden result", "[mcp][B7][B9]") {
+TEST_CASE("narrower scopes hide tools on stdio, and calling one is a forbidden result",
+          "[mcp][B7][B9]") {
   StdioClient client({Scope::VaultRead});
   client.initialize();
 
@@ -136,7 +140,8 @@ TEST_CASE("before initialize a client may ping and gets an error for the rest", 
 
 TEST_CASE("lines may be split, blank, end in CRLF, or be a megabyte long", "[mcp]") {
   StdioClient client;
-  for (const char byte : std::string(R"({"jsonrpc":"2.0","id":"ü","method":"ping"})") + "\n") client.write({&byte, 1});
+  for (const char byte : std::string(R"({"jsonrpc":"2.0","id":"ü","method":"ping"})") + "\n")
+    client.write({&byte, 1});
   CHECK(client.next()["id"] == "ü");
 
   client.write("\r\n\n  \n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\r\n");
@@ -163,7 +168,9 @@ TEST_CASE("a slow call blocks no ping, and its cancellation is final", "[mcp]") 
   client.send("fast", "ping");
   CHECK(client.next()["id"] == "fast");
 
-  client.write(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"slow"}})" "\n");
+  client.write(
+      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"slow"}})"
+      "\n");
   client.send("after", "ping");
   CHECK(client.next()["id"] == "after");
   const auto held = client.dispatcher.held().back();
@@ -196,7 +203,8 @@ TEST_CASE("progress on stdio comes before the answer of its call", "[mcp]") {
 TEST_CASE("many pipelined requests are all answered", "[mcp]") {
   StdioClient client;
   std::string lines;
-  for (int i = 0; i < 500; ++i) lines += R"({"jsonrpc":"2.0","method":"ping","id":)" + std::to_string(i) + "}\n";
+  for (int i = 0; i < 500; ++i)
+    lines += R"({"jsonrpc":"2.0","method":"ping","id":)" + std::to_string(i) + "}\n";
   client.write(lines);
 
   for (int i = 0; i < 500; ++i) REQUIRE(client.next()["id"] == i);

@@ -1,9 +1,9 @@
 #include "mcp/tools.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "mcp/json_rpc.hpp"
 #include "tests/support/fake_mcp_dispatcher.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -17,7 +17,9 @@ const Operation& fake_operation(std::string_view name) {
   return *operation;
 }
 
-std::string text_at(const Json& result, std::size_t index) { return result["content"].at(index)["text"].get<std::string>(); }
+std::string text_at(const Json& result, std::size_t index) {
+  return result["content"].at(index)["text"].get<std::string>();
+}
 
 }  // namespace
 
@@ -33,8 +35,10 @@ TEST_CASE("every tool states all four hints, derived from its effect", "[mcp][B3
   CHECK(write["destructiveHint"] == false);
   CHECK(write["idempotentHint"] == false);
 
-  CHECK(tool_descriptor(fake_operation("note_delete"), latest())["annotations"]["destructiveHint"] == true);
-  CHECK(tool_descriptor(fake_operation("vault_reindex"), latest())["annotations"]["idempotentHint"] == true);
+  CHECK(tool_descriptor(fake_operation("note_delete"),
+                        latest())["annotations"]["destructiveHint"] == true);
+  CHECK(tool_descriptor(fake_operation("vault_reindex"),
+                        latest())["annotations"]["idempotentHint"] == true);
 }
 
 TEST_CASE("a tool's schemas are the portable projections of the operation's", "[mcp][B3][B12]") {
@@ -45,7 +49,8 @@ TEST_CASE("a tool's schemas are the portable projections of the operation's", "[
     CHECK(tool["inputSchema"]["type"] == "object");
     CHECK(tool["inputSchema"]["additionalProperties"] == false);
     CHECK(tool["outputSchema"]["type"] == "object");
-    if (operation.execution == Execution::Inline) CHECK(tool["outputSchema"] == to_portable_schema(operation.output));
+    if (operation.execution == Execution::Inline)
+      CHECK(tool["outputSchema"] == to_portable_schema(operation.output));
   }
 }
 
@@ -68,7 +73,8 @@ TEST_CASE("an old protocol gets no structured content, title or output schema", 
   CHECK(text_at(result, 1) == R"({"path":"a.md"})");
 }
 
-TEST_CASE("a result carries the same facts as a summary, as JSON text and structured", "[mcp][B3]") {
+TEST_CASE("a result carries the same facts as a summary, as JSON text and structured",
+          "[mcp][B3]") {
   const Json output = {{"notes", {{{"path", "a.md"}}, {{"path", "b.md"}}}}, {"next_cursor", "c"}};
   const Json result = tool_result(fake_operation("note_list"), output, {}, latest());
 
@@ -80,16 +86,19 @@ TEST_CASE("a result carries the same facts as a summary, as JSON text and struct
 }
 
 TEST_CASE("repaired arguments are named in the result", "[mcp]") {
-  const auto arguments = tool_arguments(fake_operation("note_list"), {{"limit", "5"}, {"cursor", nullptr}});
+  const auto arguments =
+      tool_arguments(fake_operation("note_list"), {{"limit", "5"}, {"cursor", nullptr}});
   REQUIRE(arguments);
   CHECK(arguments->input == Json{{"limit", 5}});
   CHECK(arguments->repaired.size() == 2);
 
-  const Json result = tool_result(fake_operation("note_list"), {{"notes", Json::array()}}, arguments->repaired, latest());
+  const Json result = tool_result(fake_operation("note_list"), {{"notes", Json::array()}},
+                                  arguments->repaired, latest());
   CHECK(result["_meta"]["indx/repaired"].size() == 2);
 }
 
-TEST_CASE("arguments sent as JSON text are read, and other kinds are refused with advice", "[mcp]") {
+TEST_CASE("arguments sent as JSON text are read, and other kinds are refused with advice",
+          "[mcp]") {
   const auto text = tool_arguments(fake_operation("note_read"), R"({"path":"a.md"})");
   REQUIRE(text);
   CHECK(text->input["path"] == "a.md");
@@ -100,9 +109,9 @@ TEST_CASE("arguments sent as JSON text are read, and other kinds are refused wit
 }
 
 TEST_CASE("an error is text with code, message and details, and never structured", "[mcp][B5]") {
-  for (const Reason reason : {Reason::ValidationFailed, Reason::Forbidden, Reason::NotFound, Reason::EtagMismatch,
-                              Reason::Conflict, Reason::TooLarge, Reason::RateLimited, Reason::AiUnavailable,
-                              Reason::Internal}) {
+  for (const Reason reason : {Reason::ValidationFailed, Reason::Forbidden, Reason::NotFound,
+                              Reason::EtagMismatch, Reason::Conflict, Reason::TooLarge,
+                              Reason::RateLimited, Reason::AiUnavailable, Reason::Internal}) {
     const Error error = make_error(reason, "What happened.", {{"path", "a.md"}});
     const Json result = tool_error(error);
 
@@ -110,19 +119,25 @@ TEST_CASE("an error is text with code, message and details, and never structured
     CHECK(Json::parse(text_at(result, 0)) == error.to_json());
     CHECK_FALSE(result.contains("structuredContent"));
   }
-  CHECK(text_at(tool_error(make_error(Reason::EtagMismatch, "x")), 1).find("if_match") != std::string::npos);
+  CHECK(text_at(tool_error(make_error(Reason::EtagMismatch, "x")), 1).find("if_match") !=
+        std::string::npos);
 }
 
-TEST_CASE("a long body is cut in text and says so; the structured form is complete up to its cap", "[mcp]") {
+TEST_CASE("a long body is cut in text and says so; the structured form is complete up to its cap",
+          "[mcp]") {
   const std::string body(60'000, 'a');
-  const Json result = tool_result(fake_operation("note_read"), {{"path", "a.md"}, {"body", body}}, {}, latest());
+  const Json result =
+      tool_result(fake_operation("note_read"), {{"path", "a.md"}, {"body", body}}, {}, latest());
 
   CHECK(text_at(result, 1).size() < 40'000);
   CHECK(text_at(result, 0).find("of 60000 bytes") != std::string::npos);
-  CHECK(Json::parse(text_at(result, 1))["body"].get<std::string>().find("[indx cut this text here") != std::string::npos);
+  CHECK(Json::parse(text_at(result, 1))["body"].get<std::string>().find(
+            "[indx cut this text here") != std::string::npos);
   CHECK(result["structuredContent"]["body"] == body);
 
-  const Json huge = tool_result(fake_operation("note_read"), {{"path", "a.md"}, {"body", std::string(5'000'000, '\n')}}, {}, latest());
+  const Json huge =
+      tool_result(fake_operation("note_read"),
+                  {{"path", "a.md"}, {"body", std::string(5'000'000, '\n')}}, {}, latest());
   CHECK(huge["structuredContent"].dump().size() <= 96'000);
   CHECK(huge["_meta"]["indx/cut"].size() == 1);
 }
@@ -130,7 +145,8 @@ TEST_CASE("a long body is cut in text and says so; the structured form is comple
 TEST_CASE("cutting takes whole items off long lists and never splits a character", "[mcp]") {
   std::vector<std::string> cuts;
   Json rows = Json::array();
-  for (int i = 0; i < 1000; ++i) rows.push_back({{"path", "Folder/Note " + std::to_string(i) + ".md"}});
+  for (int i = 0; i < 1000; ++i)
+    rows.push_back({{"path", "Folder/Note " + std::to_string(i) + ".md"}});
   const Json list = cut_to_size({{"notes", rows}}, 5000, &cuts);
   CHECK(list.dump().size() <= 5000);
   CHECK(list["notes"].size() > 50);
@@ -148,7 +164,8 @@ TEST_CASE("the instructions say how to work and fit in 2 kB", "[mcp][B1]") {
   const std::string text(server_instructions());
 
   CHECK(text.size() < 2048);
-  for (const char* word : {"Paths", "note_patch", "Search before you read", "Read before you write", "if_match"})
+  for (const char* word :
+       {"Paths", "note_patch", "Search before you read", "Read before you write", "if_match"})
     CHECK(text.find(word) != std::string::npos);
   CHECK(server_info()["name"] == "indx");
   CHECK(server_info()["version"] == "0.1.0");

@@ -1,4 +1,6 @@
 #pragma once
+#include "ops/dispatch.hpp"
+
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -6,13 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "ops/dispatch.hpp"
-
 namespace indx {
 
 inline Answer mcp_answer(Result<Json> result) { return {std::move(result), 200, "", false, false}; }
 
-/// A dispatcher whose operations do what the test says; calls of operations without behaviour stay open.
+/// A dispatcher whose operations do what the test says; calls of operations without behaviour stay
+/// open.
 class FakeMcpDispatcher : public Dispatcher {
  public:
   struct Held {
@@ -25,8 +26,12 @@ class FakeMcpDispatcher : public Dispatcher {
   FakeMcpDispatcher() : registry_(operations()) {
     behaviours["note_read"] = [](const Call& call) { return read(call); };
     behaviours["note_list"] = [](const Call& call) { return list(call); };
-    behaviours["note_write"] = [](const Call& call) { return mcp_answer(Json{{"path", call.input["path"]}}); };
-    behaviours["job_cancel"] = [](const Call& call) { return mcp_answer(Json{{"id", call.input["id"]}}); };
+    behaviours["note_write"] = [](const Call& call) {
+      return mcp_answer(Json{{"path", call.input["path"]}});
+    };
+    behaviours["job_cancel"] = [](const Call& call) {
+      return mcp_answer(Json{{"id", call.input["id"]}});
+    };
   }
 
   const Registry& registry() const override { return registry_; }
@@ -35,7 +40,8 @@ class FakeMcpDispatcher : public Dispatcher {
     if (token == "indx_reader") return principal("reader", {Scope::VaultRead});
     if (token == "indx_writer") return principal("writer", {Scope::VaultRead, Scope::VaultWrite});
     if (token == "indx_nobody") return principal("nobody", {});
-    return make_error(Reason::Unauthorized, "This token is not known. Create one with indx token create.");
+    return make_error(Reason::Unauthorized,
+                      "This token is not known. Create one with indx token create.");
   }
 
   void call(Call call, OnAnswer answer, OnEvent progress = {}) override {
@@ -53,7 +59,8 @@ class FakeMcpDispatcher : public Dispatcher {
     answer(behaviour(call));
   }
 
-  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter&, const std::optional<std::string>&,
+  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter&,
+                                                  const std::optional<std::string>&,
                                                   std::function<bool(const Event&)>) override {
     return make_error(Reason::Unavailable, "No events here.");
   }
@@ -102,7 +109,8 @@ class FakeMcpDispatcher : public Dispatcher {
     made.properties = std::move(properties);
     return made;
   }
-  static Operation operation(const std::string& name, Effect effect, SchemaNode input, SchemaNode output) {
+  static Operation operation(const std::string& name, Effect effect, SchemaNode input,
+                             SchemaNode output) {
     Operation made;
     made.name = name;
     made.summary = "Do " + name + ".";
@@ -120,37 +128,55 @@ class FakeMcpDispatcher : public Dispatcher {
     const SchemaNode text = node(Type::String);
     const SchemaNode count = node(Type::Integer);
     std::vector<Operation> made;
-    made.push_back(operation("note_read", Effect::Reads, object({{"path", text, true}, {"include", list_of(part), false}}),
-                             object({{"path", text, true}, {"etag", text, false}, {"body", text, false}, {"raw", text, false},
+    made.push_back(operation("note_read", Effect::Reads,
+                             object({{"path", text, true}, {"include", list_of(part), false}}),
+                             object({{"path", text, true},
+                                     {"etag", text, false},
+                                     {"body", text, false},
+                                     {"raw", text, false},
                                      {"encoding", text, false}})));
-    made.push_back(operation("note_list", Effect::Reads, object({{"limit", count, false}, {"cursor", text, false}}),
-                             object({{"notes", list_of(object({{"path", text, true}})), true}, {"next_cursor", text, false}})));
-    made.push_back(operation("note_write", Effect::Writes, object({{"path", text, true}, {"body", text, true}}),
+    made.push_back(operation("note_list", Effect::Reads,
+                             object({{"limit", count, false}, {"cursor", text, false}}),
+                             object({{"notes", list_of(object({{"path", text, true}})), true},
+                                     {"next_cursor", text, false}})));
+    made.push_back(operation("note_write", Effect::Writes,
+                             object({{"path", text, true}, {"body", text, true}}),
                              object({{"path", text, true}})));
-    made.push_back(operation("note_delete", Effect::Destructive, object({{"path", text, true}}), object({{"path", text, true}})));
-    made.push_back(operation("ai_ask", Effect::Reads, object({{"question", text, true}}), object({{"answer", text, true}})));
+    made.push_back(operation("note_delete", Effect::Destructive, object({{"path", text, true}}),
+                             object({{"path", text, true}})));
+    made.push_back(operation("ai_ask", Effect::Reads, object({{"question", text, true}}),
+                             object({{"answer", text, true}})));
     made.back().needs_provider = true;
-    made.push_back(operation("vault_reindex", Effect::Writes, object({{"rebuild", node(Type::Boolean), false}}),
+    made.push_back(operation("vault_reindex", Effect::Writes,
+                             object({{"rebuild", node(Type::Boolean), false}}),
                              object({{"indexed", count, true}})));
     made.back().execution = Execution::Job;
     made.back().is_idempotent = true;
-    made.push_back(operation("job_cancel", Effect::Writes, object({{"id", text, true}}), object({{"id", text, true}})));
-    made.push_back(operation("token_create", Effect::Writes, object({{"name", text, true}}), object({})));
+    made.push_back(operation("job_cancel", Effect::Writes, object({{"id", text, true}}),
+                             object({{"id", text, true}})));
+    made.push_back(
+        operation("token_create", Effect::Writes, object({{"name", text, true}}), object({})));
     made.back().is_listed_in_mcp = false;
-    made.push_back(operation("slow_read", Effect::Reads, object({}), object({{"path", text, false}})));
+    made.push_back(
+        operation("slow_read", Effect::Reads, object({}), object({{"path", text, false}})));
     return made;
   }
 
   static Answer read(const Call& call) {
     const std::string path = call.input["path"].get<std::string>();
-    if (path == "photo.md") return mcp_answer(Json{{"path", path}, {"encoding", "binary"}, {"raw", "/w=="}});
-    if (path != "Ops/Runbook.md") return mcp_answer(not_found("No note has the path " + path + ". Look for it with vault_search."));
+    if (path == "photo.md")
+      return mcp_answer(Json{{"path", path}, {"encoding", "binary"}, {"raw", "/w=="}});
+    if (path != "Ops/Runbook.md")
+      return mcp_answer(
+          not_found("No note has the path " + path + ". Look for it with vault_search."));
     const bool is_raw = call.input.contains("include");
-    return mcp_answer(Json{{"path", path}, {"etag", "0123456789abcdef"}, {is_raw ? "raw" : "body", "# Runbook\n"}});
+    return mcp_answer(Json{
+        {"path", path}, {"etag", "0123456789abcdef"}, {is_raw ? "raw" : "body", "# Runbook\n"}});
   }
   static Answer list(const Call& call) {
     const std::string cursor = call.input.value("cursor", "");
-    if (cursor.empty()) return mcp_answer(Json{{"notes", {{{"path", "Ops/Runbook.md"}}}}, {"next_cursor", "c2"}});
+    if (cursor.empty())
+      return mcp_answer(Json{{"notes", {{{"path", "Ops/Runbook.md"}}}}, {"next_cursor", "c2"}});
     if (cursor == "c2") return mcp_answer(Json{{"notes", {{{"path", "tags/a b.md"}}}}});
     return mcp_answer(invalid("This cursor was not given by this list."));
   }
@@ -164,8 +190,12 @@ class FakeMcpDispatcher : public Dispatcher {
 /// Time that tests move by hand.
 class McpTestClock : public Clock {
  public:
-  Timestamp now() const override { return from_millis(1'700'000'000'000) + std::chrono::duration_cast<milliseconds>(monotonic()); }
-  std::chrono::nanoseconds monotonic() const override { return std::chrono::nanoseconds(nanoseconds_.load()); }
+  Timestamp now() const override {
+    return from_millis(1'700'000'000'000) + std::chrono::duration_cast<milliseconds>(monotonic());
+  }
+  std::chrono::nanoseconds monotonic() const override {
+    return std::chrono::nanoseconds(nanoseconds_.load());
+  }
   void advance(std::chrono::nanoseconds by) { nanoseconds_ += by.count(); }
 
  private:

@@ -1,4 +1,6 @@
 #pragma once
+#include "http/router.hpp"
+
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -6,8 +8,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-
-#include "http/router.hpp"
 
 namespace indx {
 
@@ -50,10 +50,18 @@ class FakeMcpExchange : public Responder::Target {
     return false;
   }
 
-  bool is_answered() const { return with_lock([](const State& state) { return state.head.has_value(); }); }
-  bool is_closed() const { return with_lock([](const State& state) { return state.is_closed; }); }
-  int status() const { return with_lock([](const State& state) { return state.head ? state.head->status : 0; }); }
-  std::string body() const { return with_lock([](const State& state) { return state.head ? state.head->body : ""; }); }
+  bool is_answered() const {
+    return with_lock([](const State& state) { return state.head.has_value(); });
+  }
+  bool is_closed() const {
+    return with_lock([](const State& state) { return state.is_closed; });
+  }
+  int status() const {
+    return with_lock([](const State& state) { return state.head ? state.head->status : 0; });
+  }
+  std::string body() const {
+    return with_lock([](const State& state) { return state.head ? state.head->body : ""; });
+  }
   std::string header(const std::string& name) const {
     return with_lock([&](const State& state) {
       for (const auto& [key, value] : state.head ? state.head->headers : HttpResponse().headers)

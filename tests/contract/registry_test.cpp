@@ -1,0 +1,160 @@
+#include <catch2/catch.hpp>
+#include <regex>
+#include <set>
+
+#include "ops/openapi.hpp"
+#include "ops/operation.hpp"
+
+namespace indx {
+namespace {
+
+/// Calls `visit` for the node and everything below it.
+void walk_nodes(const SchemaNode& node, const std::string& path, const std::function<void(const SchemaNode&, const std::string&)>& visit) {
+  visit(node, path);
+  if (node.items) walk_nodes(*node.items, path + "[]", visit);
+  for (const auto& property : node.properties) walk_nodes(property.schema, path + "." + property.name, visit);
+}
+
+/// mcp.md section 9, for one schema object and everything below it.
+void lint_portable(const Json& schema, const std::string& where) {
+  INFO(where);
+  REQUIRE(schema.is_object());
+  REQUIRE(schema["type"].is_string());
+  for (const auto* banned : {"$ref", "$defs", "definitions", "oneOf", "anyOf", "allOf", "not", "if", "const", "$schema"})
+    CHECK_FALSE(schema.contains(banned));
+  if (schema["type"] == "array") lint_portable(schema.at("items"), where + "[]");
+  if (!schema.contains("properties")) return;
+  CHECK(schema["additionalProperties"] == false);
+  for (const auto& [name, child] : schema["properties"].items()) {
+    CHECK(std::regex_match(name, std::regex("[A-Za-z0-9_.-]{1,64}")));
+    lint_portable(child, where + "." + name);
+  }
+}
+
+TEST_CASE("operations are listed once, in order, under good names", "[contract][B3]") {
+  const Registry registry = make_registry();
+  std::vector<std::string> names;
+  std::set<std::string> unique_names, routes, words;
+
+  for (const auto& operation : registry.all()) {
+    INFO(operation.name);
+    names.push_back(operation.name);
+    CHECK(std::regex_match(operation.name, std::regex("[a-z]+(_[a-z]+)+")));
+    CHECK(operation.name.size() <= 48);
+    CHECK(unique_names.insert(operation.name).second);
+    CHECK(routes.insert(operation.route.method + " " + operation.route.pattern).second);
+    CHECK(words.insert(operation.cli).second);
+    CHECK(registry.find(operation.name) == &operation);
+  }
+
+  CHECK(names == std::vector<std::string>{"vault_status", "note_list", "note_read", "note_outline", "note_exists", "note_write", "note_patch",
+                                          "note_delete", "vault_search", "tag_list", "tag_rename", "link_forward", "vault_reindex", "job_list",
+                                          "job_get", "job_cancel", "token_create", "token_list", "token_revoke", "ai_status", "ai_tag"});
+}
+
+TEST_CASE("routes and CLI words are those of the requirements", "[contract][A16][A17][A19][A20][A21][A45][A49][A51][A60][A75][A76][A95][D77]") {
+  const Registry registry = make_registry();
+  const auto is = [&](const char* name, const char* method, const char* pattern, const char* cli) {
+    const Operation& operation = *registry.find(name);
+    INFO(name);
+    CHECK(operation.route.method == method);
+    CHECK(operation.route.pattern == pattern);
+    CHECK(operation.cli == cli);
+  };
+
+  is("note_read", "GET", "/v1/notes/{path}", "note get");
+  is("note_list", "GET", "/v1/notes", "note list");
+  is("note_exists", "HEAD", "/v1/notes/{path}", "note exists");
+  is("note_write", "PUT", "/v1/notes/{path}", "note update");
+  is("note_patch", "PATCH", "/v1/notes/{path}", "note patch");
+  is("note_delete", "DELETE", "/v1/notes/{path}", "note delete");
+  is("link_forward", "GET", "/v1/links/{path}/forward", "link forward");
+  is("tag_list", "GET", "/v1/tags", "tag list");
+  is("tag_rename", "POST", "/v1/tags/rename", "tag rename");
+  is("vault_search", "GET", "/v1/search", "search");
+  is("vault_status", "GET", "/v1/vault/status", "vault status");
+  is("vault_reindex", "POST", "/v1/vault/reindex", "vault index");
+  is("job_cancel", "POST", "/v1/jobs/{id}/cancel", "job cancel");
+  is("ai_status", "GET", "/v1/ai/status", "ai status");
+  is("ai_tag", "POST", "/v1/ai/tag", "ai tag");
+}
+
+TEST_CASE("each operation is described, scoped and consistent", "[contract]") {
+  const Registry registry = make_registry();
+  for (const auto& operation : registry.all()) {
+    INFO(operation.name);
+    CHECK(operation.summary.ends_with("."));
+    CHECK_FALSE(operation.scopes.empty());
+    CHECK(operation.handler);
+    CHECK((operation.execution == Execution::Sized) == static_cast<bool>(operation.size));
+    CHECK(operation.input.type == SchemaNode::Type::Object);
+    CHECK(operation.output.type == SchemaNode::Type::Object);
+    for (const auto& word : operation.cli_positional) CHECK(operation.input.find(word) != nullptr);
+    const std::regex field("\\{([a-z_]+)\\}");
+    const std::string& pattern = operation.route.pattern;
+    for (auto it = std::sregex_iterator(pattern.begin(), pattern.end(), field); it != std::sregex_iterator(); ++it) {
+      const auto* property = operation.input.find((*it)[1].str());
+      REQUIRE(property != nullptr);
+      CHECK(property->is_required);
+    }
+    CHECK((operation.input.find("idempotency_key") != nullptr) == operation.takes_idempotency_key());
+    for (const auto* schema : {&operation.input, &operation.output})
+      walk_nodes(*schema, operation.name, [](const SchemaNode& node, const std::string& path) {
+        INFO(path);
+        const bool is_list = node.type == SchemaNode::Type::Array || node.type == SchemaNode::Type::Map;
+        CHECK(is_list == (node.items != nullptr));
+        bool optional_seen = false;
+        for (const auto& property : node.properties) {
+          CHECK_FALSE(property.schema.description.empty());
+          CHECK_FALSE((property.is_required && optional_seen));
+          optional_seen = optional_seen || !property.is_required;
+        }
+      });
+  }
+}
+
+TEST_CASE("the MCP form of every schema passes on all hosts", "[contract][B3]") {
+  const Registry registry = make_registry();
+  for (const auto& operation : registry.all()) {
+    for (const auto* schema : {&operation.input, &operation.output}) {
+      const Json portable = to_portable_schema(*schema);
+      CHECK(portable["type"] == "object");
+      CHECK(portable.contains("properties"));
+      lint_portable(portable, operation.name);
+    }
+  }
+}
+
+TEST_CASE("the OpenAPI routes are those of the registry, AI ones only with a provider", "[contract][A86]") {
+  const Registry registry = make_registry();
+  for (const bool has_provider : {true, false}) {
+    const Json document = openapi_document(registry, has_provider);
+    std::set<std::string> ids;
+    for (const auto& [pattern, methods] : document["paths"].items())
+      for (const auto& [method, operation] : methods.items()) ids.insert(operation["operationId"].get<std::string>());
+    std::set<std::string> expected;
+    for (const auto& operation : registry.all())
+      if (has_provider || !operation.needs_provider) expected.insert(operation.name);
+    CHECK(ids == expected);
+  }
+}
+
+TEST_CASE("operations are visible by scope and provider", "[contract][B11][A81]") {
+  const Registry registry = make_registry();
+  const auto names = [&](std::set<Scope> scopes, bool has_provider) {
+    Principal principal;
+    principal.scopes = std::move(scopes);
+    std::set<std::string> result;
+    for (const auto* operation : registry.visible_to(principal, has_provider)) result.insert(operation->name);
+    return result;
+  };
+
+  CHECK(names({Scope::VaultAdmin}, true).size() == registry.all().size());
+  CHECK(names({Scope::VaultRead}, true).contains("ai_tag"));
+  CHECK_FALSE(names({Scope::VaultRead}, true).contains("note_write"));
+  for (const auto& name : names({Scope::VaultAdmin}, false)) CHECK(name.substr(0, 3) != "ai_");
+  CHECK_FALSE(names({Scope::VaultWrite}, true).contains("vault_reindex"));
+}
+
+}  // namespace
+}  // namespace indx

@@ -1,0 +1,27 @@
+#include <catch2/catch.hpp>
+
+#include "ops/openapi.hpp"
+
+namespace indx {
+namespace {
+
+TEST_CASE("the OpenAPI document says where each field goes", "[ops][A86]") {
+  const Json document = openapi_document(make_registry(), true);
+
+  const Json patch = document["paths"]["/v1/notes/{path}"]["patch"];
+  CHECK(document["openapi"] == "3.1.0");
+  CHECK(patch["parameters"][0]["name"] == "path");
+  CHECK(patch["parameters"][0]["in"] == "path");
+  const Json body = patch["requestBody"]["content"]["application/json"]["schema"];
+  CHECK(body["properties"].contains("ops"));
+  CHECK_FALSE(body["properties"].contains("path"));
+  CHECK(patch["responses"].contains("412"));
+  CHECK(document["paths"]["/v1/ai/tag"]["post"]["responses"].contains("202"));
+  CHECK(document["paths"]["/v1/tokens"]["post"]["responses"].contains("201"));
+  const Json list = document["paths"]["/v1/notes"]["get"];
+  CHECK(list["parameters"][0]["in"] == "query");
+  CHECK(document["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer");
+}
+
+}  // namespace
+}  // namespace indx

@@ -1,0 +1,168 @@
+#include <catch2/catch.hpp>
+
+#include "ops/define.hpp"
+
+namespace indx {
+namespace {
+
+struct Part {
+  std::string op;
+  std::optional<Json> value;
+  static Fields<Part> fields() {
+    return {field("op", &Part::op, "What.", one_of({"set", "drop"})), field("value", &Part::value, "Any JSON.", nullable)};
+  }
+};
+struct Sample {
+  std::string path;
+  int count = 5;
+  double ratio = 0.5;
+  bool flag = false;
+  std::vector<std::string> names;
+  std::vector<Part> parts;
+  std::map<std::string, std::string> labels;
+  std::optional<Json> properties;
+  std::optional<int> limit;
+  std::string mode = "fast";
+};
+Fields<Sample> sample_fields() {
+  return {field("count", &Sample::count, "How many.", between(1, 20), optional),
+          field("path", &Sample::path, "Where.", length(1, 10)),
+          field("ratio", &Sample::ratio, "Share.", optional, between(0, 1)),
+          field("flag", &Sample::flag, "Whether.", optional),
+          field("names", &Sample::names, "Who.", optional, length(0, 3)),
+          field("parts", &Sample::parts, "Steps.", optional),
+          field("labels", &Sample::labels, "By name.", optional),
+          field("properties", &Sample::properties, "An object or null.", json_object, nullable),
+          field("limit", &Sample::limit, "Most."),
+          field("mode", &Sample::mode, "How.", optional, one_of({"fast", "good"}))};
+}
+const SchemaNode kSample = schema_of(sample_fields());
+
+Json details_of(const Json& value) {
+  const auto result = validate(kSample, value);
+  REQUIRE_FALSE(result);
+  CHECK(result.error().reason == Reason::ValidationFailed);
+  return result.error().details;
+}
+
+TEST_CASE("a valid input is completed with the defaults of the struct", "[ops]") {
+  const auto value = validate(kSample, Json{{"path", "a.md"}});
+
+  REQUIRE(value);
+  CHECK(*value == Json{{"path", "a.md"}, {"count", 5}, {"ratio", 0.5}, {"flag", false}, {"mode", "fast"}});
+}
+
+TEST_CASE("what is decoded is encoded again", "[ops]") {
+  const Json value{{"path", "a.md"}, {"count", 3}, {"ratio", 0.25}, {"flag", true}, {"names", {"x", "y"}},
+                   {"parts", {{{"op", "set"}, {"value", {1, 2}}}}}, {"labels", {{"k", "v"}}}, {"properties", nullptr}, {"limit", 7}, {"mode", "good"}};
+
+  const Sample sample = decode_fields(sample_fields(), value);
+  const Json again = encode_fields(sample_fields(), sample);
+
+  CHECK(sample.properties.has_value());
+  CHECK(sample.properties->is_null());
+  CHECK(sample.parts.at(0).value == Json::array({1, 2}));
+  CHECK(nlohmann::json(again) == nlohmann::json(value));  // order of keys aside
+}
+
+TEST_CASE("a wrong value is refused with path, expected and actual", "[ops][A84]") {
+  CHECK(details_of(Json{{"path", "a"}, {"count", "x"}})["path"] == "count");
+  CHECK(details_of(Json{{"path", "a"}, {"count", 21}})["expected"] == "integer from 1 to 20");
+  CHECK(details_of(Json{{"path", "a"}, {"count", 21}})["actual"] == "21");
+  CHECK(details_of(Json{{"path", "a"}, {"mode", "slow"}})["expected"] == "one of fast, good");
+  CHECK(details_of(Json{{"path", "a"}, {"parts", {{{"op", "set"}}, {{"op", "x"}}}}})["path"] == "parts[1].op");
+  CHECK(details_of(Json::object())["actual"] == "missing");
+  CHECK(details_of(Json{{"path", ""}})["path"] == "path");
+  CHECK(details_of(Json{{"path", "a"}, {"names", {"a", "b", "c", "d"}}})["path"] == "names");
+  CHECK(details_of(Json::array())["path"] == "");
+  CHECK(details_of(Json{{"path", "a"}, {"count", 1.5}})["path"] == "count");
+}
+
+TEST_CASE("all mistakes of an input are named at once", "[ops]") {
+  const auto result = validate(kSample, Json{{"count", 0}, {"flag", 1}});
+
+  REQUIRE_FALSE(result);
+  CHECK(result.error().details["errors"].size() == 3);
+}
+
+TEST_CASE("an unknown field is refused with the nearest known one", "[ops]") {
+  const auto result = validate(kSample, Json{{"path", "a"}, {"cuont", 2}});
+
+  REQUIRE_FALSE(result);
+  CHECK(result.error().details["expected"] == "count");
+  CHECK(result.error().message.find("did you mean `count`") != std::string::npos);
+}
+
+TEST_CASE("an integer may be written as 2.0", "[ops]") {
+  const auto value = validate(kSample, Json{{"path", "a"}, {"count", 2.0}});
+
+  REQUIRE(value);
+  CHECK((*value)["count"].is_number_integer());
+}
+
+TEST_CASE("a value nested too deep is refused", "[ops]") {
+  Json deep = 1;
+  for (int i = 0; i < kMaxJsonDepth + 2; ++i) deep = Json::array({deep});
+
+  CHECK_FALSE(validate(kSample, Json{{"path", "a"}, {"parts", {{{"op", "set"}, {"value", deep}}}}}));
+}
+
+TEST_CASE("text where hosts send text instead of values is repaired", "[ops]") {
+  std::vector<std::string> repaired;
+  const Json sent{{"path", "12"}, {"count", "7"}, {"flag", "true"}, {"names", "[\"a\"]"}, {"limit", nullptr}, {"mode", ""},
+                  {"parts", {{{"op", "set"}, {"value_json", "[1, 2]"}}}}};
+
+  const Json value = repair_arguments(kSample, sent, &repaired);
+
+  CHECK(value == Json{{"path", "12"}, {"count", 7}, {"flag", true}, {"names", {"a"}}, {"parts", {{{"op", "set"}, {"value", {1, 2}}}}}});
+  CHECK(repaired == std::vector<std::string>{"count", "flag", "names", "limit", "mode"});
+}
+
+TEST_CASE("null stays a value where it is one", "[ops]") {
+  CHECK(repair_arguments(kSample, Json{{"path", "a"}, {"properties", nullptr}}, nullptr).contains("properties"));
+  CHECK(repair_arguments(kSample, nullptr, nullptr) == Json::object());
+}
+
+TEST_CASE("a bare word for any JSON is that word, broken JSON is refused", "[ops]") {
+  const auto part = [](const char* text) { return Json{{"path", "a"}, {"parts", {{{"op", "set"}, {"value_json", text}}}}}; };
+
+  CHECK(repair_arguments(kSample, part("done"), nullptr)["parts"][0]["value"] == "done");
+  CHECK_FALSE(validate(kSample, repair_arguments(kSample, part("{broken"), nullptr)));
+}
+
+TEST_CASE("text of a query string or command line becomes typed values", "[ops]") {
+  const auto parse = [](const char* name, const std::vector<std::string>& values) {
+    return parse_text_value(kSample.find(name)->schema, name, values);
+  };
+
+  CHECK(*parse("count", {"7"}) == 7);
+  CHECK(*parse("flag", {""}) == true);
+  CHECK(*parse("names", {"a", "b,c"}) == Json({"a", "b,c"}));
+  CHECK(*parse("properties", {"{\"a\": 1}"}) == Json{{"a", 1}});
+  CHECK(*parse("properties", {"a=1", "b=x"}) == Json{{"a", 1}, {"b", "x"}});
+  CHECK(*parse("parts", {"{\"op\": \"set\"}"}) == Json::array({{{"op", "set"}}}));
+  CHECK_FALSE(parse("count", {"x"}));
+  CHECK_FALSE(parse("count", {"1", "2"}));
+  CHECK_FALSE(parse("flag", {"maybe"}));
+}
+
+TEST_CASE("a null for none is left out of what MCP hosts see", "[ops][A26]") {
+  struct Page {
+    std::optional<std::string> next_cursor;
+  };
+  const Fields<Page> fields = {field("next_cursor", &Page::next_cursor, "More.", nullable)};
+
+  const Json rest = encode_fields(fields, Page{});
+
+  CHECK(rest == Json{{"next_cursor", nullptr}});
+  CHECK(to_portable_value(schema_of(fields), rest) == Json::object());
+}
+
+TEST_CASE("secrets are masked", "[ops][A82]") {
+  const Fields<Part> fields = {field("op", &Part::op, "Secret.", secret)};
+
+  CHECK(mask_secrets(schema_of(fields), Json{{"op", "indx_x"}})["op"] == "(shown once)");
+}
+
+}  // namespace
+}  // namespace indx
