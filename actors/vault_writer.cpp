@@ -1,5 +1,8 @@
 #include "actors/vault_writer.hpp"
 
+#include "actors/note_write.hpp"
+#include "base/hash.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -8,9 +11,6 @@
 #include <deque>
 #include <map>
 #include <set>
-
-#include "actors/note_write.hpp"
-#include "base/hash.hpp"
 
 namespace indx {
 namespace {
@@ -46,8 +46,8 @@ struct VaultWriterState {
   explicit VaultWriterState(WriterActor::pointer self_pointer) : self(self_pointer) {}
   VaultWriterState(const VaultWriterState&) = delete;
   VaultWriterState& operator=(const VaultWriterState&) = delete;
-  /// An owed answer keeps its actor alive, so the end of the actor has to settle them. What was promised to the state
-  /// database is settled by the next writer.
+  /// An owed answer keeps its actor alive, so the end of the actor has to settle them. What was
+  /// promised to the state database is settled by the next writer.
   ~VaultWriterState() {
     for (auto& next : waiting) next.promise.deliver(actor_is_gone());
     for (const auto& flight : flights) flight->reply(actor_is_gone());
@@ -57,7 +57,8 @@ struct VaultWriterState {
   void pump();
   void finish(const FlightPtr& flight);
   void start(Waiting waiting);
-  void commit(StateChange change, const FlightPtr& flight, void (VaultWriterState::*next)(const FlightPtr&, Result<Json>));
+  void commit(StateChange change, const FlightPtr& flight,
+              void (VaultWriterState::*next)(const FlightPtr&, Result<Json>));
   void on_promised(const FlightPtr& flight, Result<Json> promised);
   void on_abandoned(const FlightPtr& flight, Result<Json> abandoned);
   void on_done(const FlightPtr& flight, Result<Json> done);
@@ -69,11 +70,11 @@ struct VaultWriterState {
   Parts* parts = nullptr;
   Directory* directory = nullptr;
   std::deque<Waiting> waiting;
-  std::set<std::string> busy;                      ///< paths in flight
-  std::set<FlightPtr> flights;                     ///< writes that owe an answer
-  std::map<std::string, std::string> own_etags;    ///< path → etag of our last committed write
-  std::vector<FlightPtr> unfinished;               ///< written, but the end is not stored yet
-  std::vector<SeenFile> deferred;                  ///< seen while the path was in flight
+  std::set<std::string> busy;                    ///< paths in flight
+  std::set<FlightPtr> flights;                   ///< writes that owe an answer
+  std::map<std::string, std::string> own_etags;  ///< path → etag of our last committed write
+  std::vector<FlightPtr> unfinished;             ///< written, but the end is not stored yet
+  std::vector<SeenFile> deferred;                ///< seen while the path was in flight
   std::vector<caf::typed_response_promise<Reply>> drains;
   inline static const char* name = "vault_writer";
 };
@@ -116,7 +117,8 @@ void VaultWriterState::start(Waiting next) {
   auto flight = std::make_shared<Flight>(Flight{std::move(planned).value(), next.promise, {}});
   flights.insert(flight);
   const auto& write = flight->write;
-  if (write.request.change.dry_run || (!write.outcome.changed && !write.request.lease && !write.request.idempotency))
+  if (write.request.change.dry_run ||
+      (!write.outcome.changed && !write.request.lease && !write.request.idempotency))
     return land(flight, to_json(write.outcome));
   if (!write.outcome.changed) return finish(flight);
   commit({[flight](State& state) -> Result<Json> {
@@ -128,9 +130,11 @@ void VaultWriterState::start(Waiting next) {
 
 void VaultWriterState::commit(StateChange change, const FlightPtr& flight,
                               void (VaultWriterState::*next)(const FlightPtr&, Result<Json>)) {
-  self->request(directory->get<StateActor>(), kCommitDeadline, atom::change_atom::value, std::move(change))
-      .then([this, flight, next](Reply& reply) { (this->*next)(flight, std::move(reply.result)); },
-            [this, flight, next](caf::error&) { (this->*next)(flight, no_answer("state writer")); });
+  self->request(directory->get<StateActor>(), kCommitDeadline, atom::change_atom::value,
+                std::move(change))
+      .then(
+          [this, flight, next](Reply& reply) { (this->*next)(flight, std::move(reply.result)); },
+          [this, flight, next](caf::error&) { (this->*next)(flight, no_answer("state writer")); });
 }
 
 void VaultWriterState::on_promised(const FlightPtr& flight, Result<Json> promised) {
@@ -139,9 +143,10 @@ void VaultWriterState::on_promised(const FlightPtr& flight, Result<Json> promise
   auto performed = perform_write(parts->vault, flight->write, &displaced);
   if (performed.has_value() && performed.value()) return finish(flight);
   const auto& write = flight->write;
-  flight->failure = performed.has_value() ? etag_mismatch(write.outcome.path, write.outcome.old_etag,
-                                                          displaced.empty() ? "" : etag_of(displaced))
-                                          : performed.error();
+  flight->failure = performed.has_value()
+                        ? etag_mismatch(write.outcome.path, write.outcome.old_etag,
+                                        displaced.empty() ? "" : etag_of(displaced))
+                        : performed.error();
   commit({[flight, displaced](State& state) -> Result<Json> {
            INDX_TRY(abandon_write(state, flight->write, displaced));
            return Json();
@@ -150,7 +155,9 @@ void VaultWriterState::on_promised(const FlightPtr& flight, Result<Json> promise
 }
 
 // When even that commit failed, the promise stays open and the next start settles it.
-void VaultWriterState::on_abandoned(const FlightPtr& flight, Result<Json> /*abandoned*/) { land(flight, *flight->failure); }
+void VaultWriterState::on_abandoned(const FlightPtr& flight, Result<Json> /*abandoned*/) {
+  land(flight, *flight->failure);
+}
 
 void VaultWriterState::on_done(const FlightPtr& flight, Result<Json> done) {
   if (!done.has_value()) {
@@ -173,7 +180,8 @@ void VaultWriterState::on_done(const FlightPtr& flight, Result<Json> done) {
   };
   self->request(directory->get<IndexerActor>(), kIndexDeadline, atom::index_atom::value,
                 IndexRequest{{{path, outcome.etag}}, false})
-      .then([finish](Reply& reply) { finish(reply.result.has_value()); }, [finish](caf::error&) { finish(false); });
+      .then([finish](Reply& reply) { finish(reply.result.has_value()); },
+            [finish](caf::error&) { finish(false); });
 }
 
 void VaultWriterState::land(const FlightPtr& flight, Result<Json> result) {
@@ -200,18 +208,20 @@ void VaultWriterState::seen(IndexRequest request) {
       continue;
     }
     const auto own = own_etags.find(file.path);
-    if (own == own_etags.end() || own->second != file.etag) external.files.push_back(std::move(file));
+    if (own == own_etags.end() || own->second != file.etag)
+      external.files.push_back(std::move(file));
   }
   if (!external.files.empty())
     caf::anon_send(directory->get<IndexerActor>(), atom::index_atom::value, std::move(external));
 }
 
-WriterActor::behavior_type vault_writer(WriterActor::stateful_pointer<VaultWriterState> self, Parts* parts,
-                                        Directory* directory) {
+WriterActor::behavior_type vault_writer(WriterActor::stateful_pointer<VaultWriterState> self,
+                                        Parts* parts, Directory* directory) {
   self->state.parts = parts;
   self->state.directory = directory;
   // A predecessor that ended in the middle of a write left its promise open.
-  caf::anon_send(directory->get<StateActor>(), atom::change_atom::value, StateChange{[parts](State& state) -> Result<Json> {
+  caf::anon_send(directory->get<StateActor>(), atom::change_atom::value,
+                 StateChange{[parts](State& state) -> Result<Json> {
                    INDX_TRY(settle_writes(state, parts->vault));
                    return Json();
                  }});
@@ -227,7 +237,8 @@ WriterActor::behavior_type vault_writer(WriterActor::stateful_pointer<VaultWrite
         for (const auto& [path, expected] : check.expected) {
           const auto file = parts->vault.read(path);
           const auto actual = file.has_value() ? file->etag : std::string();
-          if (actual != expected) failed.push_back({{"path", path.str()}, {"expected", expected}, {"actual", actual}});
+          if (actual != expected)
+            failed.push_back({{"path", path.str()}, {"expected", expected}, {"actual", actual}});
         }
         return {failed};
       },

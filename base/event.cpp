@@ -20,7 +20,8 @@ bool kind_matches(const std::string& kind, const std::vector<std::string>& patte
   if (patterns.empty()) return true;
   for (const auto& pattern : patterns) {
     const bool is_prefix = pattern.size() > 1 && pattern.ends_with(".*");
-    if (is_prefix ? kind.starts_with(pattern.substr(0, pattern.size() - 1)) : kind == pattern) return true;
+    if (is_prefix ? kind.starts_with(pattern.substr(0, pattern.size() - 1)) : kind == pattern)
+      return true;
   }
   return false;
 }

@@ -1,8 +1,8 @@
 #include "base/text.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "base/unicode.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 
@@ -42,7 +42,10 @@ TEST_CASE("invalid UTF-8 is found and replaced without touching valid text", "[b
   CHECK(is_valid_utf8("日本"));
   CHECK_FALSE(is_valid_utf8("\xC0\x80"));
   CHECK_FALSE(is_valid_utf8("\xED\xA0\x80"));
-  CHECK(replace_invalid_utf8("a\xFF" "b") == "a\xEF\xBF\xBD" "b");
+  CHECK(replace_invalid_utf8("a\xFF"
+                             "b") ==
+        "a\xEF\xBF\xBD"
+        "b");
 }
 
 TEST_CASE("a prefix never cuts a grapheme", "[base]") {

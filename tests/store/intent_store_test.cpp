@@ -1,9 +1,9 @@
 #include "store/intent_store.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/state_db.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 
