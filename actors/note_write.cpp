@@ -143,7 +143,11 @@ Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome&
                          .job_id = intent.job_id,
                          .data = event_data(outcome)}));
   if (!intent.step_key.empty()) {
-    const Lease lease{{intent.job_id}, intent.lease, state.settings.instance};
+    // The instance of the promise: after a crash this one is another. The generation tells whose
+    // try it was.
+    const auto job = INDX_TRY(state.queue.get({intent.job_id}));
+    const Lease lease{
+        {intent.job_id}, intent.lease, job ? job->leased_by : state.settings.instance};
     const StepRecord step{intent.step_key, intent.step_inputs_hash, to_json(outcome)};
     const Status stored = state.queue.put_step(lease, step);
     // The note is written either way (G7); a newer owner of the job finds the file as it wants it.

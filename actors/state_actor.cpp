@@ -128,6 +128,11 @@ void StateActorState::tick() {
   };
   if (const Status done = beat(); !done.has_value())
     log_warn("heartbeat failed", {{"error", done.error().message}});
+  // Files of rows that are gone: after the commit, so that a rollback never leaves a row without
+  // its file.
+  for (const auto& swept : {state->queue.sweep_spill(), state->versions.sweep_files()})
+    if (!swept.has_value())
+      log_warn("old files were not removed", {{"error", swept.error().message}});
   serve_claims();
 }
 

@@ -31,7 +31,8 @@ class [[nodiscard]] Result {
     INDX_ASSERT(has_value());
     return *std::get_if<0>(&state_);
   }
-  T&& value() && {
+  /// By value: a range-for over a temporary Result must not dangle.
+  T value() && {
     INDX_ASSERT(has_value());
     return std::move(*std::get_if<0>(&state_));
   }
@@ -39,7 +40,7 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   template <typename U>
   T value_or(U&& other) const& {
     return has_value() ? value() : T(std::forward<U>(other));

@@ -9,7 +9,7 @@
 int main(int /*argc*/, char** argv) {
   using namespace indx;
   using namespace indx::bench;
-  const auto build = std::filesystem::absolute(argv[0]).parent_path().parent_path();
+  const auto build = std::filesystem::canonical(argv[0]).parent_path().parent_path();
   const Folder folder("idle");
   generate_vault(folder.path / "vault", 1000);
   const auto program = (build / "cli" / "indx").string(), vault = (folder.path / "vault").string();
