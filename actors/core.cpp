@@ -186,6 +186,10 @@ Result<Principal> Core::authenticate(const std::string& token) {
   Principal principal{.subject = record->id, .path_globs = record->path_globs};
   for (const auto& scope : record->scopes)
     if (const auto parsed = parse_scope(scope)) principal.scopes.insert(*parsed);
+  // Jobs, events and tokens of others reach beyond any folder: a token bound to folders is no
+  // admin.
+  if (!principal.path_globs.empty() && principal.scopes.erase(Scope::VaultAdmin) > 0)
+    principal.scopes.insert({Scope::VaultRead, Scope::VaultWrite});
   if (tokens_.size() > 10000) tokens_.clear();
   tokens_.insert_or_assign(key, std::pair(principal, now + kTokenCache));
   change_later(milliseconds(0), [id = record->id](State& state) -> Result<Json> {

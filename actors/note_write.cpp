@@ -171,7 +171,14 @@ Status abandon_write(State& state, const NoteWrite& write, const std::string& di
 Status settle_writes(State& state, const Vault& vault) {
   for (const WriteIntent& intent : INDX_TRY(state.intents.open_intents())) {
     const auto path = INDX_TRY(NotePath::parse(intent.path));
-    const auto found = INDX_TRY(hash_on_disk(vault, path));
+    const auto on_disk = hash_on_disk(vault, path);
+    if (!on_disk.has_value()) {  // somebody put something else there: an external edit
+      log_warn("a write that a crash interrupted cannot be checked and is dropped",
+               {{"path", intent.path}, {"error", on_disk.error().message}});
+      INDX_TRY(state.intents.remove(intent.id));
+      continue;
+    }
+    const auto& found = *on_disk;
     // A temp file that the exchange filled with somebody's edit must not be lost.
     if (const auto left = read_temp_file(vault, path, intent.temp_name)) {
       const auto hash = sha256_hex(*left);

@@ -208,8 +208,10 @@ void VaultWriterState::seen(IndexRequest request) {
       continue;
     }
     const auto own = own_etags.find(file.path);
-    if (own == own_etags.end() || own->second != file.etag)
-      external.files.push_back(std::move(file));
+    if (own != own_etags.end() && own->second == file.etag) continue;
+    // The last state of the path is no longer ours: the same bytes may come back by another hand.
+    if (own != own_etags.end()) own_etags.erase(own);
+    external.files.push_back(std::move(file));
   }
   if (!external.files.empty())
     caf::anon_send(directory->get<IndexerActor>(), atom::index_atom::value, std::move(external));

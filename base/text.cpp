@@ -19,9 +19,11 @@ std::vector<std::string> expand_braces(std::string_view pattern) {
   const auto open = pattern.find('{');
   const auto close = open == pattern.npos ? pattern.npos : pattern.find('}', open);
   if (close == pattern.npos) return {std::string(pattern)};
+  // The rest is written out once, so the work is bounded by the cap at each level.
+  const auto rests = expand_braces(pattern.substr(close + 1));
   std::vector<std::string> all;
   for (const auto& choice : split(pattern.substr(open + 1, close - open - 1), ','))
-    for (const auto& rest : expand_braces(pattern.substr(close + 1))) {
+    for (const auto& rest : rests) {
       if (all.size() == 64) return all;
       all.push_back(cat(pattern.substr(0, open), choice, rest));
     }

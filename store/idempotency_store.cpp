@@ -81,10 +81,15 @@ Status IdempotencyStore::attach_job(const std::string& subject, const std::strin
 
 Status IdempotencyStore::release(const std::string& subject, const std::string& operation,
                                  const std::string& key) {
-  INDX_TRY(db_.prepare("DELETE FROM idempotency WHERE subject = ?1 AND operation = ?2 AND key = ?3 "
-                       "AND is_done = 0")
-               .bind(subject, operation, key)
-               .run());
+  INDX_TRY(
+      db_.prepare(
+             "DELETE FROM idempotency WHERE subject = ?1 AND operation = ?2 AND key = ?3 "
+             "AND is_done = 0 "
+             // A write that was promised under this key settles it; until then a repeat must wait.
+             "AND NOT EXISTS (SELECT 1 FROM intents WHERE intents.subject = ?1 "
+             "AND intents.idempotency_key = ?2 || char(10) || ?3)")
+          .bind(subject, operation, key)
+          .run());
   return {};
 }
 

@@ -29,7 +29,10 @@ struct WriteFixture {
     JobRequest request;
     request.kind = "ai_tag";
     request.input = Json::object();
-    REQUIRE(state->enqueue(request));
+    request.owner = {.subject = "tok_1", .surface = "api"};
+    const auto enqueued = state->enqueue(request);
+    INFO((enqueued ? "" : enqueued.error().message));
+    REQUIRE(enqueued);
     const auto job = state->claim();
     REQUIRE(job);
     REQUIRE(job->has_value());

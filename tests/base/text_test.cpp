@@ -27,6 +27,12 @@ TEST_CASE("a hostile glob takes linear time in the product of the lengths", "[ba
   CHECK_FALSE(glob_match(pattern + "b", path));
 }
 
+TEST_CASE("many braces in a glob cost bounded work", "[base]") {
+  std::string pattern;
+  for (int i = 0; i < 200; ++i) pattern += "{a,b}";
+  CHECK_FALSE(glob_match(pattern, "c"));
+}
+
 TEST_CASE("percent decoding happens once and leaves a lone percent sign", "[base]") {
   CHECK(percent_decode("a%20b%2525%zz%") == "a b%25%zz%");
   CHECK(percent_encode("a b/ü", true) == "a%20b/%C3%BC");
