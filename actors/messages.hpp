@@ -60,6 +60,7 @@ struct SeenFile {
 struct IndexRequest {
   std::vector<SeenFile> files;
   bool is_external = false;  ///< told as `fs` events when the index did not know it
+  bool then_scan = false;    ///< a folder went: compare everything, after these files were told
 };
 
 struct ScanRequest {

@@ -38,11 +38,9 @@ WatcherActor::behavior_type vault_watcher(WatcherActor::stateful_pointer<Watcher
           const auto file = parts->vault.read(*note);
           seen.files.push_back({note->str(), file.has_value() ? file->etag : ""});
         }
-        if (!seen.files.empty())
+        seen.then_scan = changes.needs_rescan;
+        if (!seen.files.empty() || seen.then_scan)
           caf::anon_send(directory->get<WriterActor>(), atom::seen_atom::value, std::move(seen));
-        if (changes.needs_rescan)
-          caf::anon_send(directory->get<IndexerActor>(), atom::scan_atom::value,
-                         ScanRequest{.is_external = true});
         self->send(self, atom::tick_atom::value);
       },
   };

@@ -215,6 +215,9 @@ void VaultWriterState::seen(IndexRequest request) {
   }
   if (!external.files.empty())
     caf::anon_send(directory->get<IndexerActor>(), atom::index_atom::value, std::move(external));
+  if (request.then_scan)
+    caf::anon_send(directory->get<IndexerActor>(), atom::scan_atom::value,
+                   ScanRequest{.is_external = true});
 }
 
 WriterActor::behavior_type vault_writer(WriterActor::stateful_pointer<VaultWriterState> self,
