@@ -38,9 +38,10 @@ Operation probe_operation(Probe& probe, const std::string& name, Execution execu
 struct Fixture {
   Probe probe;
   FakeBackend backend;
-  std::unique_ptr<Dispatcher> dispatcher;
+  // Before the dispatcher: its end still answers the calls that wait.
   std::vector<Answer> answers;
   std::vector<std::string> events;
+  std::unique_ptr<Dispatcher> dispatcher;
 
   Fixture() {
     std::vector<Operation> operations = {
