@@ -16,6 +16,8 @@ AiOpActor::behavior_type ai_op(AiOpActor::pointer /*self*/, Parts* parts) {
 
 }  // namespace
 
-AiOpActor spawn_ai_op(caf::actor_system& system, Parts* parts) { return system.spawn<caf::detached>(ai_op, parts); }
+AiOpActor spawn_ai_op(caf::actor_system& system, Parts* parts) {
+  return system.spawn<caf::detached>(ai_op, parts);
+}
 
 }  // namespace indx

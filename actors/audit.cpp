@@ -1,13 +1,13 @@
 #include "actors/audit.hpp"
 
-#include <caf/actor_system.hpp>
-#include <caf/stateful_actor.hpp>
-#include <caf/typed_event_based_actor.hpp>
-
 #include "actors/audit_log.hpp"
 #include "base/log.hpp"
 #include "store/event_store.hpp"
 #include "store/state_schema.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
 
 namespace indx {
 namespace {

@@ -1,9 +1,9 @@
 #include "actors/audit_log.hpp"
 
+#include "base/text.hpp"
+
 #include <charconv>
 #include <filesystem>
-
-#include "base/text.hpp"
 
 namespace indx {
 namespace {
@@ -12,7 +12,8 @@ namespace fs = std::filesystem;
 constexpr int kKeptFiles = 5;
 
 Error log_file_error(const std::string& doing) {
-  return make_error(Reason::Unavailable, cat("events.log cannot be ", doing, "; check the disk and the permissions."));
+  return make_error(Reason::Unavailable,
+                    cat("events.log cannot be ", doing, "; check the disk and the permissions."));
 }
 
 }  // namespace
@@ -36,7 +37,8 @@ Result<std::int64_t> AuditLog::last_id() {
     }
   }
   std::error_code ignored;
-  if (fs::exists(path_, ignored) && fs::file_size(path_, ignored) > whole) fs::resize_file(path_, whole, ignored);
+  if (fs::exists(path_, ignored) && fs::file_size(path_, ignored) > whole)
+    fs::resize_file(path_, whole, ignored);
   size_ = whole;
   out_.open(path_, std::ios::binary | std::ios::app);
   if (!out_) return log_file_error("opened");
@@ -46,7 +48,8 @@ Result<std::int64_t> AuditLog::last_id() {
 
 Status AuditLog::append(const Event& event) {
   if (size_ >= max_bytes_) INDX_TRY(roll());
-  const auto line = event.to_json(epoch_).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const auto line =
+      event.to_json(epoch_).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   out_ << line;
   size_ += line.size();
   if (!out_) return log_file_error("written");
@@ -62,7 +65,8 @@ Status AuditLog::flush() {
 Status AuditLog::roll() {
   out_.close();
   std::error_code error;
-  for (int i = kKeptFiles - 1; i >= 1; --i) fs::rename(cat(path_, ".", i), cat(path_, ".", i + 1), error);
+  for (int i = kKeptFiles - 1; i >= 1; --i)
+    fs::rename(cat(path_, ".", i), cat(path_, ".", i + 1), error);
   fs::rename(path_, path_ + ".1", error);
   if (error) return log_file_error("rolled");
   out_.open(path_, std::ios::binary | std::ios::app);

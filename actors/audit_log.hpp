@@ -1,20 +1,21 @@
 #pragma once
+#include "base/event.hpp"
+#include "base/result.hpp"
+
 #include <fstream>
 #include <optional>
 #include <string>
 
-#include "base/event.hpp"
-#include "base/result.hpp"
-
 namespace indx {
 
-/// `events.log`: one JSON object a line, a tail of the events table. Rolls to `events.log.1` … `.5` at 10 MiB. Plain
-/// class, one thread.
+/// `events.log`: one JSON object a line, a tail of the events table. Rolls to `events.log.1` … `.5`
+/// at 10 MiB. Plain class, one thread.
 class AuditLog {
  public:
   AuditLog(std::string dir, std::string epoch, std::size_t max_bytes = 10U << 20U);
 
-  /// Id of the last whole line of this epoch (0: none); a torn line from a crash is cut off. Call once, first.
+  /// Id of the last whole line of this epoch (0: none); a torn line from a crash is cut off. Call
+  /// once, first.
   Result<std::int64_t> last_id();
   Status append(const Event& event);
   Status flush();

@@ -1,13 +1,13 @@
 #include "actors/core.hpp"
 
-#include <caf/actor_system.hpp>
-#include <caf/logger.hpp>
-#include <caf/scoped_actor.hpp>
-
 #include "actors/ai_op.hpp"
 #include "actors/directory.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/logger.hpp>
+#include <caf/scoped_actor.hpp>
 
 namespace indx {
 namespace {
@@ -19,11 +19,14 @@ constexpr std::chrono::seconds kTokenCache{30};
 constexpr std::chrono::seconds kAbandonedAfter{1};
 
 Error overloaded(const char* who) {
-  return make_error(Reason::Unavailable, cat("The ", who, " has too much to do; try again in a second."), {{"retry_after_s", 1}});
+  return make_error(Reason::Unavailable,
+                    cat("The ", who, " has too much to do; try again in a second."),
+                    {{"retry_after_s", 1}});
 }
 
 template <typename Answer, typename Handle, typename... Args>
-std::optional<Answer> ask(caf::actor_system& system, const Handle& actor, caf::timespan deadline, Args&&... args) {
+std::optional<Answer> ask(caf::actor_system& system, const Handle& actor, caf::timespan deadline,
+                          Args&&... args) {
   std::optional<Answer> answer;
   if (!actor) return answer;
   {
@@ -31,15 +34,19 @@ std::optional<Answer> ask(caf::actor_system& system, const Handle& actor, caf::t
     self->request(actor, deadline, std::forward<Args>(args)...)
         .receive([&](Answer& reply) { answer.emplace(std::move(reply)); }, [](caf::error&) {});
   }
-  // A scoped actor leaves a reference to the system's logger in this thread, and the system waits for the last one.
+  // A scoped actor leaves a reference to the system's logger in this thread, and the system waits
+  // for the last one.
   caf::logger::set_current_actor_system(nullptr);
   return answer;
 }
 
 template <typename Handle, typename... Args>
-Result<Json> ask_for_reply(caf::actor_system& system, const char* who, const Handle& actor, caf::timespan deadline, Args&&... args) {
+Result<Json> ask_for_reply(caf::actor_system& system, const char* who, const Handle& actor,
+                           caf::timespan deadline, Args&&... args) {
   auto answer = ask<Reply>(system, actor, deadline, std::forward<Args>(args)...);
-  if (!answer) return make_error(Reason::Unavailable, cat("The ", who, " did not answer; try again."), {{"retry_after_s", 1}});
+  if (!answer)
+    return make_error(Reason::Unavailable, cat("The ", who, " did not answer; try again."),
+                      {{"retry_after_s", 1}});
   return std::move(answer->result);
 }
 
@@ -54,43 +61,49 @@ Status Core::open() {
 Result<Json> Core::change(std::function<Result<Json>(State&)> apply) {
   const auto permit = parts.state_permits.try_take();
   if (!permit) return overloaded("state writer");
-  return ask_for_reply(system_, "state writer", directory_.get<StateActor>(), kStateDeadline, atom::change_atom::value,
-                       StateChange{std::move(apply)});
+  return ask_for_reply(system_, "state writer", directory_.get<StateActor>(), kStateDeadline,
+                       atom::change_atom::value, StateChange{std::move(apply)});
 }
 
-void Core::change_later(std::chrono::milliseconds delay, std::function<Result<Json>(State&)> apply) {
-  caf::delayed_anon_send(directory_.get<StateActor>(), delay, atom::change_atom::value, StateChange{std::move(apply)});
+void Core::change_later(std::chrono::milliseconds delay,
+                        std::function<Result<Json>(State&)> apply) {
+  caf::delayed_anon_send(directory_.get<StateActor>(), delay, atom::change_atom::value,
+                         StateChange{std::move(apply)});
 }
 
 Result<WriteOutcome> Core::write(WriteRequest request) {
   const auto permit = parts.writer_permits.try_take();
   if (!permit) return overloaded("vault writer");
-  const auto reply = INDX_TRY(ask_for_reply(system_, "vault writer", directory_.get<WriterActor>(), kWriteDeadline,
-                                            atom::write_atom::value, WriteOrder{std::move(request)}));
+  const auto reply =
+      INDX_TRY(ask_for_reply(system_, "vault writer", directory_.get<WriterActor>(), kWriteDeadline,
+                             atom::write_atom::value, WriteOrder{std::move(request)}));
   return write_outcome_from_json(reply);
 }
 
 Result<Json> Core::check_etags(EtagCheck check) {
-  return ask_for_reply(system_, "vault writer", directory_.get<WriterActor>(), kWriteDeadline, atom::check_atom::value,
-                       std::move(check));
+  return ask_for_reply(system_, "vault writer", directory_.get<WriterActor>(), kWriteDeadline,
+                       atom::check_atom::value, std::move(check));
 }
 
 Result<Json> Core::scan(ScanRequest request) {
   const auto permit = parts.indexer_permits.try_take();
   if (!permit) return overloaded("indexer");
-  return ask_for_reply(system_, "indexer", directory_.get<IndexerActor>(), kScanDeadline, atom::scan_atom::value,
-                       std::move(request));
+  return ask_for_reply(system_, "indexer", directory_.get<IndexerActor>(), kScanDeadline,
+                       atom::scan_atom::value, std::move(request));
 }
 
 // One actor a lane thread, so a call never queues behind another's.
 Result<GenerateReply> Core::model_call(ModelCall call) {
-  thread_local caf::actor_system* owner = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): per thread
-  thread_local AiOpActor actor;                     // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): per thread
+  thread_local caf::actor_system* owner =
+      nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): per thread
+  thread_local AiOpActor
+      actor;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): per thread
   if (owner != &system_ || !actor) {
     owner = &system_;
     actor = spawn_ai_op(system_, &parts);
   }
-  auto answer = ask<ModelReply>(system_, actor, kModelDeadline, atom::model_atom::value, std::move(call));
+  auto answer =
+      ask<ModelReply>(system_, actor, kModelDeadline, atom::model_atom::value, std::move(call));
   if (!answer) {
     actor = nullptr;
     return make_error(Reason::Unavailable, "The model call did not end; try again.");
@@ -99,23 +112,27 @@ Result<GenerateReply> Core::model_call(ModelCall call) {
 }
 
 Result<std::int64_t> Core::join(SubscribeRequest request) {
-  const auto number = INDX_TRY(ask_for_reply(system_, "event bus", directory_.get<EventBusActor>(), kBusDeadline,
-                                             atom::join_atom::value, std::move(request)));
+  const auto number =
+      INDX_TRY(ask_for_reply(system_, "event bus", directory_.get<EventBusActor>(), kBusDeadline,
+                             atom::join_atom::value, std::move(request)));
   return number.get<std::int64_t>();
 }
 
 void Core::leave(std::int64_t subscription) {
-  if (auto bus = directory_.get<EventBusActor>()) caf::anon_send(bus, atom::leave_atom::value, subscription);
+  if (auto bus = directory_.get<EventBusActor>())
+    caf::anon_send(bus, atom::leave_atom::value, subscription);
 }
 
 Result<Job> Core::job(const JobId& id) {
-  auto found = read_state([&](Database& db) { return JobQueue(db, parts.clock, parts.random, {}).get(id); });
+  auto found =
+      read_state([&](Database& db) { return JobQueue(db, parts.clock, parts.random, {}).get(id); });
   auto job = INDX_TRY(std::move(found));
   if (!job) return not_found(cat("There is no job ", id.value, "."), {{"id", id.value}});
   return std::move(*job);
 }
 
-Result<std::optional<Json>> Core::find_step(const JobId& job, const std::string& key, const std::string& inputs_hash) {
+Result<std::optional<Json>> Core::find_step(const JobId& job, const std::string& key,
+                                            const std::string& inputs_hash) {
   return read_state([&](Database& db) {
     JobQueue::Settings settings;
     settings.spill_dir = parts.config.index_dir + "/spill";
@@ -155,17 +172,24 @@ void Core::remove_waiter(const JobId& id) {
 }
 
 Result<Principal> Core::authenticate(const std::string& token) {
-  const Error refused = make_error(Reason::Unauthorized, "This call needs a valid token: send `Authorization: Bearer indx_…`.");
+  const Error refused = make_error(
+      Reason::Unauthorized, "This call needs a valid token: send `Authorization: Bearer indx_…`.");
   if (!token.starts_with("indx_") || token.size() > 200) return refused;
   const auto key = sha256_hex(token);
   const auto now = parts.clock.monotonic();
   const std::scoped_lock lock(tokens_mutex_);
-  if (const auto it = tokens_.find(key); it != tokens_.end() && it->second.second > now) return it->second.first;
-  const auto record = INDX_TRY(read_state([&](Database& db) { return TokenStore(db).find(token); }));
+  if (const auto it = tokens_.find(key); it != tokens_.end() && it->second.second > now)
+    return it->second.first;
+  const auto record =
+      INDX_TRY(read_state([&](Database& db) { return TokenStore(db).find(token); }));
   if (!record) return refused;
   Principal principal{.subject = record->id, .path_globs = record->path_globs};
   for (const auto& scope : record->scopes)
     if (const auto parsed = parse_scope(scope)) principal.scopes.insert(*parsed);
+  // Jobs, events and tokens of others reach beyond any folder: a token bound to folders is no
+  // admin.
+  if (!principal.path_globs.empty() && principal.scopes.erase(Scope::VaultAdmin) > 0)
+    principal.scopes.insert({Scope::VaultRead, Scope::VaultWrite});
   if (tokens_.size() > 10000) tokens_.clear();
   tokens_.insert_or_assign(key, std::pair(principal, now + kTokenCache));
   change_later(milliseconds(0), [id = record->id](State& state) -> Result<Json> {
@@ -183,11 +207,13 @@ void Core::forget_tokens() {
 Result<std::shared_ptr<const Corpus>> Core::corpus(const PathScope& scope) {
   const std::scoped_lock lock(corpus_mutex_);
   const auto generation = INDX_TRY(parts.index->generation());
-  const auto key = cat(generation, "\n", indx::join(scope.any_of, "\n"), "\n\n", indx::join(scope.none_of, "\n"));
+  const auto key = cat(generation, "\n", indx::join(scope.any_of, "\n"), "\n\n",
+                       indx::join(scope.none_of, "\n"));
   if (corpus_ && key == corpus_key_) return corpus_;
   auto built = std::make_shared<Corpus>();
   INDX_TRY(parts.index->visit_texts([&](NoteIndexReader::NoteText note) {
-    if (scope.allows(note.path)) built->add(note.path, cat(note.title, "\n", note.text), std::move(note.tags));
+    if (scope.allows(note.path))
+      built->add(note.path, cat(note.title, "\n", note.text), std::move(note.tags));
   }));
   built->finish();
   corpus_key_ = key;

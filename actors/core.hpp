@@ -1,13 +1,13 @@
 #pragma once
+#include "actors/messages.hpp"
+#include "actors/parts.hpp"
+#include "actors/state.hpp"
+
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
-
-#include "actors/messages.hpp"
-#include "actors/parts.hpp"
-#include "actors/state.hpp"
 
 namespace caf {
 class actor_system;
@@ -17,8 +17,8 @@ namespace indx {
 
 class Directory;
 
-/// Asks the actors on behalf of plain threads. Every call blocks its caller up to a deadline; a full queue or an actor that
-/// is gone gives `unavailable`. Thread-safe.
+/// Asks the actors on behalf of plain threads. Every call blocks its caller up to a deadline; a
+/// full queue or an actor that is gone gives `unavailable`. Thread-safe.
 class Core {
  public:
   Core(Parts& the_parts, Directory& directory, caf::actor_system& system)
@@ -32,7 +32,8 @@ class Core {
   /// The same with a typed result.
   template <typename T>
   Result<T> change_for(std::function<Result<T>(State&)> apply) {
-    auto out = std::make_shared<std::optional<T>>();  // shared: the change may run after the caller gave up
+    auto out = std::make_shared<std::optional<T>>();  // shared: the change may run after the caller
+                                                      // gave up
     INDX_TRY(change([apply = std::move(apply), out](State& state) -> Result<Json> {
       *out = INDX_TRY(apply(state));
       return Json();
@@ -58,7 +59,8 @@ class Core {
   }
 
   Result<Job> job(const JobId& id);
-  Result<std::optional<Json>> find_step(const JobId& job, const std::string& key, const std::string& inputs_hash);
+  Result<std::optional<Json>> find_step(const JobId& job, const std::string& key,
+                                        const std::string& inputs_hash);
   Result<Job> cancel_job(const JobId& id);
   void add_waiter(const JobId& id);
   void remove_waiter(const JobId& id);
@@ -83,7 +85,8 @@ class Core {
   std::mutex waiters_mutex_;
   std::map<JobId, int> waiters_;
   std::mutex tokens_mutex_;
-  std::map<std::string, std::pair<Principal, std::chrono::nanoseconds>> tokens_;  ///< by hash of the secret, with expiry
+  std::map<std::string, std::pair<Principal, std::chrono::nanoseconds>>
+      tokens_;  ///< by hash of the secret, with expiry
   std::mutex corpus_mutex_;
   std::string corpus_key_;
   std::shared_ptr<const Corpus> corpus_;  // shared: lanes use it while a newer one is built

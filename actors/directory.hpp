@@ -1,11 +1,12 @@
 #pragma once
-#include <mutex>
-
 #include "actors/protocols.hpp"
+
+#include <mutex>
 
 namespace indx {
 
-/// Where each actor lives now. A restarted actor takes its predecessor's place here, so nobody keeps a handle. Thread-safe.
+/// Where each actor lives now. A restarted actor takes its predecessor's place here, so nobody
+/// keeps a handle. Thread-safe.
 class Directory {
  public:
   template <typename Handle>
@@ -31,11 +32,16 @@ class Directory {
  private:
   template <typename Handle, typename Self>
   static auto& slot(Self& self) {
-    if constexpr (std::is_same_v<Handle, StateActor>) return self.state_;
-    else if constexpr (std::is_same_v<Handle, WriterActor>) return self.writer_;
-    else if constexpr (std::is_same_v<Handle, IndexerActor>) return self.indexer_;
-    else if constexpr (std::is_same_v<Handle, EventBusActor>) return self.bus_;
-    else return self.audit_;
+    if constexpr (std::is_same_v<Handle, StateActor>)
+      return self.state_;
+    else if constexpr (std::is_same_v<Handle, WriterActor>)
+      return self.writer_;
+    else if constexpr (std::is_same_v<Handle, IndexerActor>)
+      return self.indexer_;
+    else if constexpr (std::is_same_v<Handle, EventBusActor>)
+      return self.bus_;
+    else
+      return self.audit_;
   }
   mutable std::mutex mutex_;
   StateActor state_;

@@ -1,24 +1,23 @@
 #include "actors/engine.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <caf/actor_system.hpp>
-#include <caf/actor_system_config.hpp>
-#include <caf/scoped_actor.hpp>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <thread>
-
 #include "actors/engine_context.hpp"
 #include "actors/note_write.hpp"
 #include "actors/supervisor.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/scoped_actor.hpp>
+
+#include <algorithm>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
 
 namespace indx {
 namespace {
@@ -27,7 +26,8 @@ namespace fs = std::filesystem;
 
 struct SystemConfig : caf::actor_system_config {
   SystemConfig() {
-    // 12 to 17 times faster than stealing when a plain thread asks (platform.md 1.4). It must be an atom.
+    // 12 to 17 times faster than stealing when a plain thread asks (platform.md 1.4). It must be an
+    // atom.
     set("scheduler.policy", caf::atom("sharing"));
     set("scheduler.max-threads", std::size_t{2});
     add_message_types<caf::id_block::indx>();
@@ -46,7 +46,9 @@ Result<VaultLock> lock_vault(const std::string& root) {
 Status make_private_folder(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) return make_error(Reason::Unavailable, cat("The index folder cannot be made: ", error.message(), "."));
+  if (error)
+    return make_error(Reason::Unavailable,
+                      cat("The index folder cannot be made: ", error.message(), "."));
   fs::permissions(path, fs::perms::owner_all, error);
   return {};
 }
@@ -56,11 +58,13 @@ Status write_private_file(const std::string& path, const std::string& content) {
   const auto temp = path + ".new";
   const int fd = ::open(temp.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return make_error(Reason::Unavailable, "The index folder is not writable.");
-  const bool written = ::write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size());
+  const bool written =
+      ::write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size());
   ::close(fd);
   std::error_code error;
   if (written) fs::rename(temp, path, error);
-  if (!written || error) return make_error(Reason::Unavailable, "The index folder is not writable.");
+  if (!written || error)
+    return make_error(Reason::Unavailable, "The index folder is not writable.");
   return {};
 }
 
@@ -76,8 +80,10 @@ State::Settings state_settings(const Parts& parts, const EngineOptions& options)
                            .jobs = parts.config.jobs,
                            .kinds = {},
                            .only_jobs = {},
-                           .versions = {parts.config.versions_per_note, parts.config.version_days, parts.config.versions_max_bytes}};
-  for (const Operation& operation : parts.registry.all()) settings.kinds.push_back({operation.name, operation.version, false});
+                           .versions = {parts.config.versions_per_note, parts.config.version_days,
+                                        parts.config.versions_max_bytes}};
+  for (const Operation& operation : parts.registry.all())
+    settings.kinds.push_back({operation.name, operation.version, false});
   if (options.mode == EngineOptions::Mode::Command) settings.only_jobs = options.resume_jobs;
   return settings;
 }
@@ -106,8 +112,11 @@ class EngineImpl : public Engine {
   bool has_provider() const override { return parts_->provider != nullptr; }
   bool is_draining() const override { return parts_->is_draining; }
   Json health() override;
-  Result<Principal> authenticate(const std::string& token) override { return core_->authenticate(token); }
-  std::unique_ptr<Context> make_context(const Principal& principal, const CancelToken& cancel, const std::string& operation,
+  Result<Principal> authenticate(const std::string& token) override {
+    return core_->authenticate(token);
+  }
+  std::unique_ptr<Context> make_context(const Principal& principal, const CancelToken& cancel,
+                                        const std::string& operation,
                                         const std::optional<IdempotencyKey>& key) override;
   Status run_on_lane(std::function<void()> work) override;
   Result<Job> enqueue(const JobRequest& request, const std::optional<IdempotencyKey>& key) override;
@@ -115,10 +124,13 @@ class EngineImpl : public Engine {
   Result<Job> cancel_job(const JobId& id) override { return core_->cancel_job(id); }
   void add_waiter(const JobId& id) override { core_->add_waiter(id); }
   void remove_waiter(const JobId& id) override { core_->remove_waiter(id); }
-  Result<std::optional<Remembered>> claim_key(const std::string& subject, const IdempotencyKey& key) override;
-  Status complete_key(const std::string& subject, const IdempotencyKey& key, int http_status, const Json& reply) override;
+  Result<std::optional<Remembered>> claim_key(const std::string& subject,
+                                              const IdempotencyKey& key) override;
+  Status complete_key(const std::string& subject, const IdempotencyKey& key, int http_status,
+                      const Json& reply) override;
   Status release_key(const std::string& subject, const IdempotencyKey& key) override;
-  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter, const std::optional<std::string>& last_event_id,
+  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter,
+                                                  const std::optional<std::string>& last_event_id,
                                                   std::function<bool(const Event&)> sink) override;
   std::string event_epoch() const override { return parts_->event_epoch; }
 
@@ -148,7 +160,8 @@ class EngineImpl : public Engine {
 /// Before any actor runs: schema, what a crash left behind, the owner's token.
 Status EngineImpl::prepare() {
   const auto& config = parts_->config;
-  auto state = INDX_TRY(State::open(state_settings(*parts_, options_), parts_->clock, parts_->random));
+  auto state =
+      INDX_TRY(State::open(state_settings(*parts_, options_), parts_->clock, parts_->random));
   parts_->event_epoch = INDX_TRY(state->events.epoch());
   {
     auto transaction = INDX_TRY(Database::Transaction::begin(state->db));
@@ -158,7 +171,10 @@ Status EngineImpl::prepare() {
     INDX_TRY(transaction.commit());
   }
   parts_->vault.clean_temp_files([](const std::string&) { return false; });
-  { auto index = INDX_TRY(NoteIndexWriter::open(config.index_dir, config.durability, parts_->random)); }
+  {
+    auto index =
+        INDX_TRY(NoteIndexWriter::open(config.index_dir, config.durability, parts_->random));
+  }
   parts_->index = INDX_TRY(NoteIndexReader::open(config.index_dir));
   return {};
 }
@@ -189,25 +205,34 @@ Status EngineImpl::spawn() {
     parts_->indexing.total = 1;
     parts_->indexing.is_running = true;
   }
-  supervisor_ = spawn_supervisor(*system_, parts_.get(), engine_children(*core_, directory_, state_settings(*parts_, options_), watches));
-  // The children enter the directory when the supervisor runs; a first change shows that the state actor is there.
+  supervisor_ = spawn_supervisor(
+      *system_, parts_.get(),
+      engine_children(*core_, directory_, state_settings(*parts_, options_), watches));
+  // The children enter the directory when the supervisor runs; a first change shows that the state
+  // actor is there.
   for (int attempt = 0; !directory_.get<WriterActor>(); ++attempt) {
     if (attempt > 5000) return internal_error("The engine did not start; see the log.");
     std::this_thread::sleep_for(milliseconds(1));
   }
   INDX_TRY(core_->change([](State&) -> Result<Json> { return Json(); }));
   // With a watcher the first scan is the watcher's, so that nothing falls between the two.
-  if (serves && !watches) caf::anon_send(directory_.get<IndexerActor>(), atom::scan_atom::value, ScanRequest{});
+  if (serves && !watches)
+    caf::anon_send(directory_.get<IndexerActor>(), atom::scan_atom::value, ScanRequest{});
   return {};
 }
 
 Json EngineImpl::health() {
   const char* state = parts_->is_draining ? "draining" : "ready";
-  return {{"ready", !parts_->is_draining.load()}, {"state", state}, {"version", kVersion}, {"provider", has_provider() ? parts_->provider->name() : ""}};
+  return {{"ready", !parts_->is_draining.load()},
+          {"state", state},
+          {"version", kVersion},
+          {"provider", has_provider() ? parts_->provider->name() : ""}};
 }
 
-std::unique_ptr<Context> EngineImpl::make_context(const Principal& principal, const CancelToken& cancel,
-                                                  const std::string& operation, const std::optional<IdempotencyKey>& key) {
+std::unique_ptr<Context> EngineImpl::make_context(const Principal& principal,
+                                                  const CancelToken& cancel,
+                                                  const std::string& operation,
+                                                  const std::optional<IdempotencyKey>& key) {
   auto run = std::make_shared<Run>(*core_, principal, cancel, operation);
   run->idempotency = key;
   return std::make_unique<EngineContext>(std::move(run));
@@ -215,37 +240,46 @@ std::unique_ptr<Context> EngineImpl::make_context(const Principal& principal, co
 
 Status EngineImpl::run_on_lane(std::function<void()> work) {
   if (parts_->lanes.submit(std::move(work))) return {};
-  return make_error(Reason::Unavailable, "All lanes are taken; try again in a second.", {{"retry_after_s", 1}});
+  return make_error(Reason::Unavailable, "All lanes are taken; try again in a second.",
+                    {{"retry_after_s", 1}});
 }
 
-Result<Job> EngineImpl::enqueue(const JobRequest& request, const std::optional<IdempotencyKey>& key) {
+Result<Job> EngineImpl::enqueue(const JobRequest& request,
+                                const std::optional<IdempotencyKey>& key) {
   return core_->change_for<Job>([request, key](State& state) -> Result<Job> {
     if (key) {
-      const auto known = INDX_TRY(state.idempotency.find(request.owner.subject, key->operation, key->key, state.clock.now()));
+      const auto known = INDX_TRY(state.idempotency.find(request.owner.subject, key->operation,
+                                                         key->key, state.clock.now()));
       if (known && !known->job_id.empty())
         if (auto job = INDX_TRY(state.queue.get({known->job_id}))) return std::move(*job);
     }
     Job job = INDX_TRY(state.enqueue(request));
-    if (key) INDX_TRY(state.idempotency.attach_job(request.owner.subject, key->operation, key->key, job.id.value));
+    if (key)
+      INDX_TRY(state.idempotency.attach_job(request.owner.subject, key->operation, key->key,
+                                            job.id.value));
     return job;
   });
 }
 
-Result<std::optional<Backend::Remembered>> EngineImpl::claim_key(const std::string& subject, const IdempotencyKey& key) {
-  return core_->change_for<std::optional<Remembered>>([subject, key](State& state) -> Result<std::optional<Remembered>> {
-    IdempotencyRecord record;
-    record.subject = subject;
-    record.operation = key.operation;
-    record.key = key.key;
-    record.body_hash = key.body_hash;
-    record.created_at = state.clock.now();
-    const auto known = INDX_TRY(state.idempotency.claim(record, state.clock.now()));
-    if (!known) return std::optional<Remembered>();
-    return std::optional(Remembered{known->is_done, known->http_status, known->reply, known->job_id, known->body_hash});
-  });
+Result<std::optional<Backend::Remembered>> EngineImpl::claim_key(const std::string& subject,
+                                                                 const IdempotencyKey& key) {
+  return core_->change_for<std::optional<Remembered>>(
+      [subject, key](State& state) -> Result<std::optional<Remembered>> {
+        IdempotencyRecord record;
+        record.subject = subject;
+        record.operation = key.operation;
+        record.key = key.key;
+        record.body_hash = key.body_hash;
+        record.created_at = state.clock.now();
+        const auto known = INDX_TRY(state.idempotency.claim(record, state.clock.now()));
+        if (!known) return std::optional<Remembered>();
+        return std::optional(Remembered{known->is_done, known->http_status, known->reply,
+                                        known->job_id, known->body_hash});
+      });
 }
 
-Status EngineImpl::complete_key(const std::string& subject, const IdempotencyKey& key, int http_status, const Json& reply) {
+Status EngineImpl::complete_key(const std::string& subject, const IdempotencyKey& key,
+                                int http_status, const Json& reply) {
   INDX_TRY(core_->change([=](State& state) -> Result<Json> {
     INDX_TRY(state.idempotency.complete(subject, key.operation, key.key, http_status, reply));
     return Json();
@@ -261,27 +295,33 @@ Status EngineImpl::release_key(const std::string& subject, const IdempotencyKey&
   return {};
 }
 
-Result<std::unique_ptr<Subscription>> EngineImpl::subscribe(const EventFilter& filter,
-                                                            const std::optional<std::string>& last_event_id,
-                                                            std::function<bool(const Event&)> sink) {
+Result<std::unique_ptr<Subscription>> EngineImpl::subscribe(
+    const EventFilter& filter, const std::optional<std::string>& last_event_id,
+    std::function<bool(const Event&)> sink) {
   const auto number = INDX_TRY(core_->join({filter, last_event_id, std::move(sink)}));
   return std::unique_ptr<Subscription>(std::make_unique<BusSubscription>(*core_, number));
 }
 
 Status EngineImpl::announce(const std::string& url, const std::string& socket_path) {
-  const Json server{{"pid", ::getpid()}, {"url", url}, {"socket", socket_path}, {"version", kVersion},
+  const Json server{{"pid", ::getpid()},
+                    {"url", url},
+                    {"socket", socket_path},
+                    {"version", kVersion},
                     {"started_at", format_time(parts_->clock.now())}};
   return write_private_file(parts_->config.index_dir + "/server.json", server.dump() + "\n");
 }
 
-void EngineImpl::crash_actor(const std::string& name) { caf::anon_send(supervisor_, atom::crash_atom::value, name); }
+void EngineImpl::crash_actor(const std::string& name) {
+  caf::anon_send(supervisor_, atom::crash_atom::value, name);
+}
 
 template <typename Handle>
 void EngineImpl::drain(const Handle& actor, std::chrono::milliseconds deadline) {
   if (!actor) return;
   caf::scoped_actor self(*system_);
   self->request(actor, deadline, atom::drain_atom::value)
-      .receive([](const Reply&) {}, [](caf::error&) { log_warn("a part of the engine did not drain in time"); });
+      .receive([](const Reply&) {},
+               [](caf::error&) { log_warn("a part of the engine did not drain in time"); });
 }
 
 void EngineImpl::stop() {
@@ -291,9 +331,11 @@ void EngineImpl::stop() {
     const auto& jobs = parts_->config.jobs;
     drain(directory_.get<StateActor>(), jobs.stop_grace);  // no more claims
     parts_->running.cancel_all(CancelReason::Shutdown);
-    for (auto waited = milliseconds(0); !parts_->running.empty() && waited < jobs.stop_grace; waited += milliseconds(5))
+    for (auto waited = milliseconds(0); !parts_->running.empty() && waited < jobs.stop_grace;
+         waited += milliseconds(5))
       std::this_thread::sleep_for(milliseconds(5));
-    if (!parts_->running.empty()) log_warn("jobs did not stop in time; the next start takes them back");
+    if (!parts_->running.empty())
+      log_warn("jobs did not stop in time; the next start takes them back");
     parts_->lanes.stop();
     drain(directory_.get<WriterActor>(), jobs.stop_grace);
     drain(directory_.get<AuditActor>(), jobs.stop_grace);
@@ -308,7 +350,8 @@ void EngineImpl::stop() {
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::start(const Config& config, const Registry& registry, const EngineOptions& options) {
+Result<std::unique_ptr<Engine>> Engine::start(const Config& config, const Registry& registry,
+                                              const EngineOptions& options) {
   auto vault = INDX_TRY(Vault::open(config.vault_dir, config.durability));
   auto lock = INDX_TRY(lock_vault(vault.root()));
   INDX_TRY(make_private_folder(config.index_dir));

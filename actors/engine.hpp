@@ -1,29 +1,32 @@
 #pragma once
+#include "base/config.hpp"
+#include "ops/dispatch.hpp"
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/config.hpp"
-#include "ops/dispatch.hpp"
-
 namespace indx {
 
 struct EngineOptions {
-  /// Serve: watcher, all jobs, orphans rescued. Command: one CLI call: a stat scan instead of a watcher, only jobs that
-  /// this process enqueues (G11).
+  /// Serve: watcher, all jobs, orphans rescued. Command: one CLI call: a stat scan instead of a
+  /// watcher, only jobs that this process enqueues (G11).
   enum class Mode : std::uint8_t { Serve, Command };
   Mode mode = Mode::Serve;
-  bool scan_on_start = true;       ///< Command: bring the index up to date before the first search (`--no-scan` clears it)
+  bool scan_on_start = true;       ///< Command: bring the index up to date before the first search
+                                   ///< (`--no-scan` clears it)
   std::vector<JobId> resume_jobs;  ///< Command: also run these
 };
 
-/// The running product of one vault: owns the lock, the actors, the lanes and the read connections. Blocks its callers,
-/// so only http, mcp, cli threads and detached workers use it.
+/// The running product of one vault: owns the lock, the actors, the lanes and the read connections.
+/// Blocks its callers, so only http, mcp, cli threads and detached workers use it.
 class Engine : public Backend {
  public:
-  /// Opens everything and settles what a crash left behind (G2). Fails with `vault_locked`, `unsupported_version`…
-  static Result<std::unique_ptr<Engine>> start(const Config& config, const Registry& registry, const EngineOptions& options);
+  /// Opens everything and settles what a crash left behind (G2). Fails with `vault_locked`,
+  /// `unsupported_version`…
+  static Result<std::unique_ptr<Engine>> start(const Config& config, const Registry& registry,
+                                               const EngineOptions& options);
 
   /// The owner token of this vault (`.indx/token`), made at the first start.
   virtual std::string owner_token() const = 0;
@@ -32,11 +35,13 @@ class Engine : public Backend {
   virtual Status announce(const std::string& url, const std::string& socket_path) = 0;
   /// Ends one actor as a crash would; for tests of recovery.
   virtual void crash_actor(const std::string& name) = 0;
-  /// Stops claims and new calls (`draining`), cancels with reason shutdown, waits the grace, closes (G18). Idempotent.
+  /// Stops claims and new calls (`draining`), cancels with reason shutdown, waits the grace, closes
+  /// (G18). Idempotent.
   virtual void stop() = 0;
 };
 
-/// `server.json` of a live holder of the vault at `index_dir`: valid only while the lock on the vault is held.
+/// `server.json` of a live holder of the vault at `index_dir`: valid only while the lock on the
+/// vault is held.
 struct LiveServer {
   std::string url;          ///< http://127.0.0.1:8080, empty if none
   std::string socket_path;  ///< empty if none

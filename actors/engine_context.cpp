@@ -1,10 +1,10 @@
 #include "actors/engine_context.hpp"
 
-#include <condition_variable>
-
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+
+#include <condition_variable>
 
 namespace indx {
 namespace {
@@ -18,7 +18,8 @@ class ActorProvider : public Provider {
   std::string name() const override { return core_.parts.provider->name(); }
   std::string model() const override { return core_.parts.provider->model(); }
   bool can_generate() const override { return core_.parts.provider->can_generate(); }
-  Result<GenerateReply> generate(const GenerateRequest& request, const CancelToken& cancel) override {
+  Result<GenerateReply> generate(const GenerateRequest& request,
+                                 const CancelToken& cancel) override {
     return core_.model_call({request, cancel});
   }
 
@@ -34,12 +35,14 @@ void estimate(JobProgress& progress, std::chrono::nanoseconds elapsed) {
   if (seconds <= 0 || progress.done <= 0) return;
   progress.rate_per_second = static_cast<double>(progress.done) / seconds;
   if (progress.total && *progress.total >= progress.done)
-    progress.eta_seconds =
-        static_cast<std::int64_t>(static_cast<double>(*progress.total - progress.done) / progress.rate_per_second + 0.5);
+    progress.eta_seconds = static_cast<std::int64_t>(
+        static_cast<double>(*progress.total - progress.done) / progress.rate_per_second + 0.5);
 }
 
 Json token_json(const TokenRecord& token) {
-  const auto time = [](const std::optional<Timestamp>& at) { return at ? Json(format_time(*at)) : Json(); };
+  const auto time = [](const std::optional<Timestamp>& at) {
+    return at ? Json(format_time(*at)) : Json();
+  };
   return {{"id", token.id},
           {"name", token.name},
           {"scopes", token.scopes},
@@ -67,16 +70,21 @@ Result<std::string> EngineContext::take_key(std::string_view key) {
   auto full = cat(prefix_, key);
   const std::scoped_lock lock(run_->mutex);
   if (!run_->used_keys.insert(full).second)
-    return make_error(Reason::StepKeyReused, cat("Step key ", full, " was used twice in one run; this is a defect of ", run_->operation, "."));
+    return make_error(Reason::StepKeyReused,
+                      cat("Step key ", full, " was used twice in one run; this is a defect of ",
+                          run_->operation, "."));
   return full;
 }
 
-Result<std::optional<Json>> EngineContext::stored_step(const std::string& key, const std::string& inputs_hash) {
-  if (run_->lease->generation <= 1) return std::optional<Json>();  // the first try of a job has no stored steps
+Result<std::optional<Json>> EngineContext::stored_step(const std::string& key,
+                                                       const std::string& inputs_hash) {
+  if (run_->lease->generation <= 1)
+    return std::optional<Json>();  // the first try of a job has no stored steps
   return core_.find_step(run_->lease->job, key, inputs_hash);
 }
 
-Result<Json> EngineContext::step(std::string_view key, const Json& inputs, const std::function<Result<Json>()>& fn) {
+Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
+                                 const std::function<Result<Json>()>& fn) {
   if (!is_job()) return fn();
   const auto full = INDX_TRY(take_key(key));
   const auto inputs_hash = canonical_hash(inputs);
@@ -99,7 +107,8 @@ Result<WriteOutcome> EngineContext::write_step(std::string_view key, const NoteC
   if (!is_job()) return core_.write(write_request(change));
   auto request = write_request(change);
   request.step_key = INDX_TRY(take_key(key));
-  request.step_inputs_hash = canonical_hash({{"path", change.path.str()}, {"if_match", change.if_match}});
+  request.step_inputs_hash =
+      canonical_hash({{"path", change.path.str()}, {"if_match", change.if_match}});
   if (const auto stored = INDX_TRY(stored_step(request.step_key, request.step_inputs_hash)))
     return write_outcome_from_json(*stored);
   request.lease = run_->lease;
@@ -112,7 +121,9 @@ Result<Json> EngineContext::run_item(std::string_view phase, const MapItem& item
   return lane.step("item", item.inputs, [&] { return fn(lane, item); });
 }
 
-Result<std::vector<Result<Json>>> EngineContext::map(std::string_view phase, const std::vector<MapItem>& items, const MapFn& fn) {
+Result<std::vector<Result<Json>>> EngineContext::map(std::string_view phase,
+                                                     const std::vector<MapItem>& items,
+                                                     const MapFn& fn) {
   std::vector<Result<Json>> results(items.size(), cancelled());
   const auto lanes = std::min(items.size(), static_cast<std::size_t>(config().jobs.lanes_per_job));
   if (!prefix_.empty() || lanes <= 1) {  // no lane ever waits for a lane (G6)
@@ -123,7 +134,8 @@ Result<std::vector<Result<Json>>> EngineContext::map(std::string_view phase, con
     std::condition_variable done;
     std::size_t next = 0, running = 0;
     const auto work = [&] {
-      const LogContext context(run_->principal.request_id, run_->lease ? run_->lease->job.value : "");
+      const LogContext context(run_->principal.request_id,
+                               run_->lease ? run_->lease->job.value : "");
       std::unique_lock lock(mutex);
       while (next < items.size()) {
         const auto i = next++;
@@ -174,7 +186,8 @@ void EngineContext::progress(const JobProgress& progress) {
     run_->last_told = now;
     run_->has_untold_progress = false;
   }
-  const auto kept = core_.change([lease = *run_->lease, told, subject = run_->principal.subject](State& state) -> Result<Json> {
+  const auto kept = core_.change([lease = *run_->lease, told,
+                                  subject = run_->principal.subject](State& state) -> Result<Json> {
     INDX_TRY(state.set_progress(lease, told, subject));
     return Json();
   });
@@ -182,7 +195,10 @@ void EngineContext::progress(const JobProgress& progress) {
 }
 
 void EngineContext::emit(const std::string& kind, const Json& data) {
-  Event event{.kind = kind, .actor = std::string(name(run_->principal.surface)), .subject = run_->principal.subject, .data = data};
+  Event event{.kind = kind,
+              .actor = std::string(name(run_->principal.surface)),
+              .subject = run_->principal.subject,
+              .data = data};
   std::string key;
   if (is_job()) {
     event.job_id = run_->lease->job.value;
@@ -197,27 +213,33 @@ void EngineContext::emit(const std::string& kind, const Json& data) {
     INDX_TRY(state.tell(event));
     return Json();
   });
-  if (!told.has_value()) log_warn("event was not told", {{"kind", kind}, {"error", told.error().message}});
+  if (!told.has_value())
+    log_warn("event was not told", {{"kind", kind}, {"error", told.error().message}});
 }
 
 // ---- notes
 
 Status EngineContext::check_visible(const NotePath& path) const {
   if (run_->principal.path_scope().allows(path.str())) return {};
-  return make_error(Reason::Forbidden, cat("This token may not use ", path.str(), "."), {{"path", path.str()}});
+  return make_error(Reason::Forbidden, cat("This token may not use ", path.str(), "."),
+                    {{"path", path.str()}});
 }
 
 Result<NoteFile> EngineContext::read(const NotePath& path) {
   INDX_TRY(check_visible(path));
   auto file = core_.parts.vault.read(path);
-  if (file.has_value() || file.error().reason != Reason::NotFound || !config().case_insensitive_match) return file;
+  if (file.has_value() || file.error().reason != Reason::NotFound ||
+      !config().case_insensitive_match)
+    return file;
   const auto spelled = core_.parts.vault.find_ignoring_case(path);
   if (!spelled) return file;
   INDX_TRY(check_visible(*spelled));
   return core_.parts.vault.read(*spelled);
 }
 
-bool EngineContext::exists(const NotePath& path) { return check_visible(path).has_value() && core_.parts.vault.stat(path).has_value(); }
+bool EngineContext::exists(const NotePath& path) {
+  return check_visible(path).has_value() && core_.parts.vault.stat(path).has_value();
+}
 
 WriteRequest EngineContext::write_request(const NoteChange& change) const {
   return {.change = change,
@@ -235,7 +257,8 @@ Result<WriteOutcome> EngineContext::write(const NoteChange& change) {
   return core_.write(write_request(change));
 }
 
-Result<std::vector<Json>> EngineContext::check_etags(const std::vector<std::pair<NotePath, std::string>>& expected) {
+Result<std::vector<Json>> EngineContext::check_etags(
+    const std::vector<std::pair<NotePath, std::string>>& expected) {
   const Json failed = INDX_TRY(core_.check_etags({expected}));
   return std::vector<Json>(failed.begin(), failed.end());
 }
@@ -263,7 +286,7 @@ Result<std::vector<TagCount>> EngineContext::tags() {
 Result<std::vector<ResolvedLink>> EngineContext::forward_links(const NotePath& path) {
   INDX_TRY(core_.ensure_scanned());
   INDX_TRY(check_visible(path));
-  auto links = INDX_TRY(core_.parts.index->forward_links(path.str()));
+  auto links = INDX_TRY(core_.parts.index->forward_links(path.str(), run_->principal.path_scope()));
   const auto scope = run_->principal.path_scope();
   for (auto& link : links) {
     if (link.path && !scope.allows(*link.path)) link.path.reset();
@@ -287,7 +310,9 @@ Result<IndexCounts> EngineContext::counts() {
 
 Json EngineContext::indexing() {
   const auto& indexing = core_.parts.indexing;
-  return {{"state", indexing.is_running ? "indexing" : "idle"}, {"done", indexing.done.load()}, {"total", indexing.total.load()}};
+  return {{"state", indexing.is_running ? "indexing" : "idle"},
+          {"done", indexing.done.load()},
+          {"total", indexing.total.load()}};
 }
 
 Result<std::shared_ptr<const Corpus>> EngineContext::corpus() {
@@ -301,17 +326,20 @@ Result<Json> EngineContext::reindex(bool rebuild, const std::vector<std::string>
 
 // ---- jobs
 
-Result<Jobs::JobPage> EngineContext::list(const JobFilter& filter, int limit, const std::string& cursor) {
+Result<Jobs::JobPage> EngineContext::list(const JobFilter& filter, int limit,
+                                          const std::string& cursor) {
   JobFilter visible = filter;
   if (!run_->principal.has(Scope::VaultAdmin)) visible.subject = run_->principal.subject;
-  auto page = INDX_TRY(core_.read_state(
-      [&](Database& db) { return JobQueue(db, core_.parts.clock, core_.parts.random, {}).list(visible, limit, cursor); }));
+  auto page = INDX_TRY(core_.read_state([&](Database& db) {
+    return JobQueue(db, core_.parts.clock, core_.parts.random, {}).list(visible, limit, cursor);
+  }));
   return JobPage{std::move(page.jobs), std::move(page.next_cursor)};
 }
 
 Result<Job> EngineContext::get(const JobId& id) {
   auto job = INDX_TRY(core_.job(id));
-  if (run_->principal.has(Scope::VaultAdmin) || job.owner.subject == run_->principal.subject) return job;
+  if (run_->principal.has(Scope::VaultAdmin) || job.owner.subject == run_->principal.subject)
+    return job;
   return not_found(cat("There is no job ", id.value, "."), {{"id", id.value}});
 }
 
@@ -323,9 +351,15 @@ Result<Job> EngineContext::cancel(const JobId& id) {
 // ---- models
 
 bool EngineContext::is_configured() const { return core_.parts.provider != nullptr; }
-std::string EngineContext::provider() const { return is_configured() ? core_.parts.provider->name() : ""; }
-std::string EngineContext::model() const { return is_configured() ? core_.parts.provider->model() : ""; }
-bool EngineContext::can_generate() const { return is_configured() && core_.parts.provider->can_generate(); }
+std::string EngineContext::provider() const {
+  return is_configured() ? core_.parts.provider->name() : "";
+}
+std::string EngineContext::model() const {
+  return is_configured() ? core_.parts.provider->model() : "";
+}
+bool EngineContext::can_generate() const {
+  return is_configured() && core_.parts.provider->can_generate();
+}
 
 Status EngineContext::commit_usage(const UsageRecord& record, bool is_start) {
   INDX_TRY(core_.change([record, is_start](State& state) -> Result<Json> {
@@ -335,9 +369,11 @@ Status EngineContext::commit_usage(const UsageRecord& record, bool is_start) {
   return {};
 }
 
-Result<GenerateReply> EngineContext::generate(const GenerateRequest& request, const std::string& item) {
+Result<GenerateReply> EngineContext::generate(const GenerateRequest& request,
+                                              const std::string& item) {
   if (!can_generate())
-    return make_error(Reason::AiUnavailable, "No chat model is configured; set INDX_AI_PROVIDER and INDX_AI_MODEL.",
+    return make_error(Reason::AiUnavailable,
+                      "No chat model is configured; set INDX_AI_PROVIDER and INDX_AI_MODEL.",
                       {{"required_role", "chat"}});
   ActorProvider actor_provider(core_);
   UsageRecord record;
@@ -378,7 +414,8 @@ Result<GenerateReply> EngineContext::generate(const GenerateRequest& request, co
 
 Result<Json> EngineContext::usage_today() {
   const auto midnight = std::chrono::floor<std::chrono::days>(core_.parts.clock.now());
-  const auto totals = INDX_TRY(core_.read_state([&](Database& db) { return UsageStore(db).totals_since(midnight); }));
+  const auto totals = INDX_TRY(
+      core_.read_state([&](Database& db) { return UsageStore(db).totals_since(midnight); }));
   return Json{{"calls", totals.calls},
               {"input_tokens", totals.input_tokens},
               {"output_tokens", totals.output_tokens},
@@ -387,7 +424,8 @@ Result<Json> EngineContext::usage_today() {
 
 // ---- tokens
 
-Result<NewToken> EngineContext::create(const std::string& token_name, const std::vector<std::string>& scopes,
+Result<NewToken> EngineContext::create(const std::string& token_name,
+                                       const std::vector<std::string>& scopes,
                                        const std::vector<std::string>& path_globs) {
   NewToken token{"tok_" + core_.parts.random.hex(8), "indx_" + core_.parts.random.hex(16)};
   const TokenRecord record{.id = token.id,
@@ -405,14 +443,16 @@ Result<NewToken> EngineContext::create(const std::string& token_name, const std:
 }
 
 Result<std::vector<Json>> EngineContext::list() {
-  const auto tokens = INDX_TRY(core_.read_state([](Database& db) { return TokenStore(db).list(); }));
+  const auto tokens =
+      INDX_TRY(core_.read_state([](Database& db) { return TokenStore(db).list(); }));
   std::vector<Json> all;
   for (const auto& token : tokens) all.push_back(token_json(token));
   return all;
 }
 
 Result<bool> EngineContext::revoke(const std::string& id) {
-  const bool revoked = INDX_TRY(core_.change_for<bool>([id](State& state) { return state.tokens.revoke(id, state.clock.now()); }));
+  const bool revoked = INDX_TRY(core_.change_for<bool>(
+      [id](State& state) { return state.tokens.revoke(id, state.clock.now()); }));
   core_.forget_tokens();
   return revoked;
 }

@@ -1,28 +1,31 @@
 #pragma once
+#include "actors/core.hpp"
+#include "ops/context.hpp"
+
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 
-#include "actors/core.hpp"
-#include "ops/context.hpp"
-
 namespace indx {
 
 /// One run of a handler, shared by its lanes.
 struct Run {
   Run(Core& the_core, Principal caller, CancelToken token, std::string the_operation)
-      : core(the_core), principal(std::move(caller)), cancel(std::move(token)), operation(std::move(the_operation)) {}
+      : core(the_core),
+        principal(std::move(caller)),
+        cancel(std::move(token)),
+        operation(std::move(the_operation)) {}
 
   Core& core;
   const Principal principal;
   const CancelToken cancel;
   const std::string operation;
-  std::optional<Lease> lease;                ///< set: a job
-  std::optional<IdempotencyKey> idempotency; ///< of an inline call
+  std::optional<Lease> lease;                 ///< set: a job
+  std::optional<IdempotencyKey> idempotency;  ///< of an inline call
 
-  std::mutex mutex;                          ///< guards what follows
+  std::mutex mutex;  ///< guards what follows
   std::set<std::string> used_keys;
   JobProgress progress;
   bool has_untold_progress = false;
@@ -32,7 +35,12 @@ struct Run {
 };
 
 /// The Context of inline calls, of jobs and of their lanes.
-class EngineContext : public Context, private Notes, private Index, private Jobs, private Models, private Tokens {
+class EngineContext : public Context,
+                      private Notes,
+                      private Index,
+                      private Jobs,
+                      private Models,
+                      private Tokens {
  public:
   /// `prefix` is the lane's part of step keys, empty outside of lanes.
   explicit EngineContext(std::shared_ptr<Run> run, std::string prefix = "");
@@ -50,8 +58,10 @@ class EngineContext : public Context, private Notes, private Index, private Jobs
   Models& models() override { return *this; }
   Tokens& tokens() override { return *this; }
 
-  Result<Json> step(std::string_view key, const Json& inputs, const std::function<Result<Json>()>& fn) override;
-  Result<std::vector<Result<Json>>> map(std::string_view phase, const std::vector<MapItem>& items, const MapFn& fn) override;
+  Result<Json> step(std::string_view key, const Json& inputs,
+                    const std::function<Result<Json>()>& fn) override;
+  Result<std::vector<Result<Json>>> map(std::string_view phase, const std::vector<MapItem>& items,
+                                        const MapFn& fn) override;
   Result<WriteOutcome> write_step(std::string_view key, const NoteChange& change) override;
   void progress(const JobProgress& progress) override;
   void emit(const std::string& kind, const Json& data) override;
@@ -61,7 +71,8 @@ class EngineContext : public Context, private Notes, private Index, private Jobs
   Result<NoteFile> read(const NotePath& path) override;
   bool exists(const NotePath& path) override;
   Result<WriteOutcome> write(const NoteChange& change) override;
-  Result<std::vector<Json>> check_etags(const std::vector<std::pair<NotePath, std::string>>& expected) override;
+  Result<std::vector<Json>> check_etags(
+      const std::vector<std::pair<NotePath, std::string>>& expected) override;
   // Index
   Result<Page<NoteRow>> list(NoteFilter filter, int limit, const std::string& cursor) override;
   Result<Page<SearchHit>> search(SearchRequest request) override;
@@ -99,7 +110,8 @@ class EngineContext : public Context, private Notes, private Index, private Jobs
   std::shared_ptr<Run> run_;  // shared: with the lanes of a map
   Core& core_;
   std::string prefix_;
-  std::vector<UsageRecord> unsettled_;  ///< calls that ended inside the current step, committed with it
+  std::vector<UsageRecord>
+      unsettled_;  ///< calls that ended inside the current step, committed with it
   bool is_in_step_ = false;
 };
 

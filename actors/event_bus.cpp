@@ -1,5 +1,10 @@
 #include "actors/event_bus.hpp"
 
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "store/event_store.hpp"
+#include "store/state_schema.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -8,11 +13,6 @@
 #include <charconv>
 #include <map>
 
-#include "base/log.hpp"
-#include "base/text.hpp"
-#include "store/event_store.hpp"
-#include "store/state_schema.hpp"
-
 namespace indx {
 namespace {
 
@@ -20,10 +20,14 @@ constexpr int kBacklogPage = 500;
 
 /// Whether every path that the event names is inside the scope.
 bool is_inside(const PathScope& scope, const Json& data) {
-  const auto allows = [&](const Json& path) { return !path.is_string() || scope.allows(path.get_ref<const std::string&>()); };
+  const auto allows = [&](const Json& path) {
+    return !path.is_string() || scope.allows(path.get_ref<const std::string&>());
+  };
   if (const auto path = data.find("path"); path != data.end() && !allows(*path)) return false;
   for (const auto* name : {"scope_paths", "applied_paths"})
-    if (const auto paths = data.find(name); paths != data.end() && !std::all_of(paths->begin(), paths->end(), allows)) return false;
+    if (const auto paths = data.find(name);
+        paths != data.end() && !std::all_of(paths->begin(), paths->end(), allows))
+      return false;
   return true;
 }
 
@@ -73,7 +77,9 @@ Result<std::int64_t> EventBusState::join(SubscribeRequest request) {
     const auto asked = parse_wire_id(*request.last_event_id, parts->event_epoch);
     const auto oldest = INDX_TRY(store.oldest_id());
     if (!asked || *asked > newest || (oldest > 0 && *asked + 1 < oldest)) {
-      goes_on = subscriber.sink({.kind = "reset", .at = parts->clock.now(), .actor = "system",
+      goes_on = subscriber.sink({.kind = "reset",
+                                 .at = parts->clock.now(),
+                                 .actor = "system",
                                  .data = {{"newest", cat(parts->event_epoch, "-", newest)}}});
     } else {
       subscriber.last_id = *asked;
@@ -88,8 +94,8 @@ Result<std::int64_t> EventBusState::join(SubscribeRequest request) {
 Result<bool> EventBusState::replay(Subscriber& subscriber) {
   EventStore store(*reader);
   for (;;) {
-    const auto page =
-        INDX_TRY(store.after(subscriber.last_id, subscriber.filter.kinds, subscriber.filter.job_id, kBacklogPage));
+    const auto page = INDX_TRY(store.after(subscriber.last_id, subscriber.filter.kinds,
+                                           subscriber.filter.job_id, kBacklogPage));
     for (const Event& event : page) {
       subscriber.last_id = event.id;
       if (wants(subscriber.filter, event) && !subscriber.sink(event)) return false;
@@ -111,7 +117,8 @@ void EventBusState::publish(const EventBatch& batch) {
   }
 }
 
-EventBusActor::behavior_type event_bus(EventBusActor::stateful_pointer<EventBusState> self, Parts* parts) {
+EventBusActor::behavior_type event_bus(EventBusActor::stateful_pointer<EventBusState> self,
+                                       Parts* parts) {
   self->state.parts = parts;
   auto reader = open_state_db_reader(parts->config.index_dir);
   if (reader.has_value()) {

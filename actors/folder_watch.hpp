@@ -1,15 +1,15 @@
 #pragma once
+#include "base/result.hpp"
+
 #include <chrono>
 #include <map>
 #include <set>
 #include <string>
 
-#include "base/result.hpp"
-
 namespace indx {
 
-/// inotify over a folder tree. One thread. Hidden and ignored folders are not watched; a new folder is watched first and
-/// then listed, so that nothing in it is missed.
+/// inotify over a folder tree. One thread. Hidden and ignored folders are not watched; a new folder
+/// is watched first and then listed, so that nothing in it is missed.
 class FolderWatch {
  public:
   static Result<FolderWatch> open(const std::string& root);
@@ -18,10 +18,12 @@ class FolderWatch {
   ~FolderWatch();
 
   struct Changes {
-    std::set<std::string> paths;    ///< vault-relative files that may have changed or gone
-    bool needs_rescan = false;      ///< the kernel's queue overflowed, or a folder went: look at everything
+    std::set<std::string> paths;  ///< vault-relative files that may have changed or gone
+    bool needs_rescan =
+        false;  ///< the kernel's queue overflowed, or a folder went: look at everything
   };
-  /// Waits at most `timeout` for the first change, then gathers until `quiet` passes without another (at most 1 s).
+  /// Waits at most `timeout` for the first change, then gathers until `quiet` passes without
+  /// another (at most 1 s).
   Changes wait(std::chrono::milliseconds timeout, std::chrono::milliseconds quiet);
 
  private:

@@ -1,11 +1,11 @@
 #pragma once
-#include <map>
-#include <string>
-#include <vector>
-
 #include "actors/messages.hpp"
 #include "store/note_index.hpp"
 #include "vault/vault.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
 
 namespace indx {
 
@@ -20,7 +20,8 @@ class FileIndexer {
 
   /// Reads what the index holds, so that later comparisons need no query.
   Status load();
-  /// Brings one path up to date inside the caller's transaction. `etag`: what the file holds now, empty if gone or unknown.
+  /// Brings one path up to date inside the caller's transaction. `etag`: what the file holds now,
+  /// empty if gone or unknown.
   struct Indexed {
     FileChange change = FileChange::None;
     std::string etag;

@@ -1,5 +1,10 @@
 #include "actors/indexer.hpp"
 
+#include "actors/index_files.hpp"
+#include "actors/state.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -9,11 +14,6 @@
 #include <deque>
 #include <set>
 
-#include "actors/index_files.hpp"
-#include "actors/state.hpp"
-#include "base/log.hpp"
-#include "base/text.hpp"
-
 namespace indx {
 namespace {
 
@@ -21,7 +21,9 @@ constexpr std::chrono::milliseconds kSliceTime{50};
 constexpr std::size_t kSliceNotes = 500;
 
 std::string fs_event_kind(FileChange change) {
-  return change == FileChange::Created ? "note.created" : change == FileChange::Deleted ? "note.deleted" : "note.updated";
+  return change == FileChange::Created   ? "note.created"
+         : change == FileChange::Deleted ? "note.deleted"
+                                         : "note.updated";
 }
 
 struct IndexerState {
@@ -36,6 +38,14 @@ struct IndexerState {
   };
 
   explicit IndexerState(IndexerActor::pointer self_pointer) : self(self_pointer) {}
+  IndexerState(const IndexerState&) = delete;
+  IndexerState& operator=(const IndexerState&) = delete;
+  /// An owed answer keeps its actor alive, so the end of the actor has to settle them.
+  ~IndexerState() {
+    if (current)
+      for (auto& promise : current->promises) promise.deliver(actor_is_gone());
+    for (auto& [request, promise] : next_scans) promise.deliver(actor_is_gone());
+  }
 
   Status open();
   Result<Json> index(const IndexRequest& request);
@@ -57,7 +67,8 @@ struct IndexerState {
 };
 
 Status IndexerState::open() {
-  writer.emplace(INDX_TRY(NoteIndexWriter::open(parts->config.index_dir, parts->config.durability, parts->random)));
+  writer.emplace(INDX_TRY(
+      NoteIndexWriter::open(parts->config.index_dir, parts->config.durability, parts->random)));
   files.emplace(parts->vault, *writer, parts->config.legacy_properties);
   return files->load();
 }
@@ -106,7 +117,9 @@ void IndexerState::scan(ScanRequest request, caf::typed_response_promise<Reply> 
 }
 
 Status IndexerState::begin_scan(const ScanRequest& request) {
-  Scan scan{.force = request.rebuild, .is_external = request.is_external, .started = parts->clock.monotonic()};
+  Scan scan{.force = request.rebuild,
+            .is_external = request.is_external,
+            .started = parts->clock.monotonic()};
   if (request.rebuild) {
     INDX_TRY(writer->begin());
     INDX_TRY(files->clear());
@@ -162,7 +175,8 @@ Status IndexerState::work_on_slice() {
     } else {
       const auto indexed = files->index_file(scan.files.front(), scan.force);
       if (!indexed.has_value()) {
-        log_warn("cannot index", {{"path", scan.files.front().path.str()}, {"error", indexed.error().message}});
+        log_warn("cannot index",
+                 {{"path", scan.files.front().path.str()}, {"error", indexed.error().message}});
         ++scan.failed;
       } else {
         ++(indexed->change == FileChange::Created   ? scan.created
@@ -182,9 +196,11 @@ Status IndexerState::work_on_slice() {
 
 void IndexerState::end_scan() {
   const auto& done = *current;
-  const auto took = std::chrono::duration_cast<milliseconds>(parts->clock.monotonic() - done.started);
-  const Json counts{{"created", done.created},     {"updated", done.updated}, {"deleted", done.deleted},
-                    {"unchanged", done.unchanged}, {"failed", done.failed},   {"took_ms", took.count()}};
+  const auto took =
+      std::chrono::duration_cast<milliseconds>(parts->clock.monotonic() - done.started);
+  const Json counts{{"created", done.created}, {"updated", done.updated},
+                    {"deleted", done.deleted}, {"unchanged", done.unchanged},
+                    {"failed", done.failed},   {"took_ms", took.count()}};
   if (done.created + done.updated + done.deleted > 0) log_info("vault indexed", counts);
   for (auto& promise : current->promises) promise.deliver(Reply{counts});
   current.reset();
@@ -195,7 +211,8 @@ void IndexerState::end_scan() {
   scan(std::move(request), std::move(promise));
 }
 
-IndexerActor::behavior_type indexer(IndexerActor::stateful_pointer<IndexerState> self, Parts* parts, Directory* directory) {
+IndexerActor::behavior_type indexer(IndexerActor::stateful_pointer<IndexerState> self, Parts* parts,
+                                    Directory* directory) {
   self->state.parts = parts;
   self->state.directory = directory;
   if (const Status opened = self->state.open(); !opened.has_value()) {
@@ -203,7 +220,9 @@ IndexerActor::behavior_type indexer(IndexerActor::stateful_pointer<IndexerState>
     self->quit(caf::exit_reason::unhandled_exception);
   }
   return {
-      [self](atom::index_atom, const IndexRequest& request) -> Reply { return {self->state.index(request)}; },
+      [self](atom::index_atom, const IndexRequest& request) -> Reply {
+        return {self->state.index(request)};
+      },
       [self](atom::scan_atom, ScanRequest& request) -> caf::result<Reply> {
         auto promise = self->make_response_promise<Reply>();
         self->state.scan(std::move(request), promise);

@@ -18,17 +18,20 @@ JobOutcome outcome_of(const Result<Json>& result, CancelReason why) {
   } else if (result.error().reason == Reason::Cancelled) {
     outcome.kind = JobOutcome::Kind::Cancelled;
     outcome.error = result.error();
-    if (!result.error().details.empty()) outcome.result = result.error().details;  // how far it came
+    if (!result.error().details.empty())
+      outcome.result = result.error().details;  // how far it came
   } else {
     outcome.kind = JobOutcome::Kind::Failed;
     outcome.error = result.error();
-    if (const auto wait = result.error().details.find("retry_after_ms"); wait != result.error().details.end() && wait->is_number())
+    if (const auto wait = result.error().details.find("retry_after_ms");
+        wait != result.error().details.end() && wait->is_number())
       outcome.retry_after = milliseconds(wait->get<std::int64_t>());
   }
   return outcome;
 }
 
-Result<Json> call_handler(const Operation& operation, const std::shared_ptr<Run>& run, const Json& input) {
+Result<Json> call_handler(const Operation& operation, const std::shared_ptr<Run>& run,
+                          const Json& input) {
   EngineContext context(run);
   try {
     return operation.handler(context, input);
@@ -52,8 +55,9 @@ void run_job(Core& core, const Job& job) {
   log_info("job started", {{"operation", job.kind}, {"lease", job.lease}});
 
   const Operation* operation = core.parts.registry.find(job.kind);
-  const auto result = operation != nullptr ? call_handler(*operation, run, job.input)
-                                           : Result<Json>(internal_error(cat("Unknown operation ", job.kind, ".")));
+  const auto result = operation != nullptr
+                          ? call_handler(*operation, run, job.input)
+                          : Result<Json>(internal_error(cat("Unknown operation ", job.kind, ".")));
   const auto outcome = outcome_of(result, run->cancel.reason());
   std::optional<JobProgress> untold;
   {
@@ -62,15 +66,18 @@ void run_job(Core& core, const Job& job) {
   }
   // The end must be stored: a busy database is asked again until it answers or the engine stops.
   for (int attempt = 0;; ++attempt) {
-    const auto ended = core.change([lease, outcome, untold, subject = job.owner.subject, &core](State& state) -> Result<Json> {
-      if (untold) INDX_TRY(state.set_progress(lease, *untold, subject));
-      const Job now = INDX_TRY(state.finish(lease, outcome));
-      if (now.is_final()) core.parts.running.remove(now.id);
-      return Json();
-    });
+    const auto ended = core.change(
+        [lease, outcome, untold, subject = job.owner.subject, &core](State& state) -> Result<Json> {
+          if (untold) INDX_TRY(state.set_progress(lease, *untold, subject));
+          const Job now = INDX_TRY(state.finish(lease, outcome));
+          if (now.is_final()) core.parts.running.remove(now.id);
+          return Json();
+        });
     if (ended.has_value()) break;
     log_warn("end of job not stored", {{"error", ended.error().message}});
-    if (!ended.error().is_retryable() || attempt >= 10) break;
+    // While this instance lives nobody else takes the job back, so only a stop or a final answer
+    // ends the asking.
+    if (!ended.error().is_retryable() || (core.parts.is_draining && attempt >= 10)) break;
     std::this_thread::sleep_for(milliseconds(200));
   }
   core.parts.running.remove(job.id);

@@ -1,8 +1,8 @@
 #include "actors/job_runner.hpp"
 
-#include <caf/typed_event_based_actor.hpp>
-
 #include "actors/job_run.hpp"
+
+#include <caf/typed_event_based_actor.hpp>
 
 namespace indx {
 namespace {
@@ -20,11 +20,17 @@ RunnerActor::behavior_type job_runner(RunnerActor::pointer self, Core* core, Dir
         self->request(directory->get<StateActor>(), caf::infinite, atom::claim_atom::value)
             .then(
                 [self, core](const Claimed& claimed) {
-                  if (!claimed.job) return;
+                  if (!claimed.job) {  // the engine stops, or the state actor starts anew
+                    if (!core->parts.is_draining)
+                      self->delayed_send(self, kAskAgain, atom::run_atom::value);
+                    return;
+                  }
                   run_job(*core, *claimed.job);
                   self->send(self, atom::run_atom::value);
                 },
-                [self](caf::error&) { self->delayed_send(self, kAskAgain, atom::run_atom::value); });
+                [self](caf::error&) {
+                  self->delayed_send(self, kAskAgain, atom::run_atom::value);
+                });
       },
   };
 }

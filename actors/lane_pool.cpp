@@ -6,7 +6,8 @@ bool LanePool::submit(std::function<void()> work) {
   const std::scoped_lock lock(mutex_);
   if (is_stopped_ || queue_.size() >= max_queued_) return false;
   queue_.push_back(std::move(work));
-  if (queue_.size() > idle_ && threads_.size() < max_threads_) threads_.emplace_back([this] { run(); });
+  if (queue_.size() > idle_ && threads_.size() < max_threads_)
+    threads_.emplace_back([this] { run(); });
   wake_.notify_one();
   return true;
 }

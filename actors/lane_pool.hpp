@@ -8,10 +8,12 @@
 
 namespace indx {
 
-/// The bounded threads on which lanes of jobs and inline provider calls run (G6). Threads start when they are needed.
+/// The bounded threads on which lanes of jobs and inline provider calls run (G6). Threads start
+/// when they are needed.
 class LanePool {
  public:
-  LanePool(std::size_t max_threads, std::size_t max_queued) : max_threads_(max_threads), max_queued_(max_queued) {}
+  LanePool(std::size_t max_threads, std::size_t max_queued)
+      : max_threads_(max_threads), max_queued_(max_queued) {}
   ~LanePool() { stop(); }
 
   /// False when the queue is full or the pool stopped.

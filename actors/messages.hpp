@@ -1,15 +1,15 @@
 #pragma once
-#include <functional>
-#include <string>
-#include <vector>
-
+#include "ai/provider.hpp"
 #include "base/cancel.hpp"
 #include "base/event.hpp"
 #include "base/result.hpp"
-#include "ai/provider.hpp"
 #include "jobs/job.hpp"
 #include "ops/dispatch.hpp"
 #include "vault/note_edit.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace indx {
 
@@ -27,6 +27,12 @@ struct Reply {
   Result<Json> result = Json();
 };
 
+/// What those who wait hear when the actor that owes them an answer ends.
+inline Reply actor_is_gone() {
+  return {make_error(Reason::Unavailable, "A part of the engine started anew; try again.",
+                     {{"retry_after_s", 1}})};
+}
+
 /// A lease on a job for one runner, or nothing because the engine stops.
 struct Claimed {
   std::optional<Job> job;
@@ -36,7 +42,7 @@ struct Claimed {
 struct WriteRequest {
   NoteChange change;
   std::string actor, subject, request_id;
-  std::optional<Lease> lease;          ///< set inside a job
+  std::optional<Lease> lease;  ///< set inside a job
   std::string step_key, step_inputs_hash;
   std::optional<IdempotencyKey> idempotency;
 };
@@ -54,6 +60,7 @@ struct SeenFile {
 struct IndexRequest {
   std::vector<SeenFile> files;
   bool is_external = false;  ///< told as `fs` events when the index did not know it
+  bool then_scan = false;    ///< a folder went: compare everything, after these files were told
 };
 
 struct ScanRequest {

@@ -1,11 +1,11 @@
 #include "actors/note_write.hpp"
 
-#include <filesystem>
-#include <fstream>
-
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+
+#include <filesystem>
+#include <fstream>
 
 namespace indx {
 namespace {
@@ -13,13 +13,16 @@ namespace {
 Status check_target(const Vault& vault, const NoteChange& change, bool exists) {
   const auto& path = change.path;
   if (path.is_ignored())
-    return make_error(Reason::Forbidden, cat("Writing to ", path.str(), " is not allowed: hidden and temporary paths are off limits."),
+    return make_error(Reason::Forbidden,
+                      cat("Writing to ", path.str(),
+                          " is not allowed: hidden and temporary paths are off limits."),
                       {{"path", path.str()}});
   if (exists || change.kind != NoteChange::Kind::Write) return {};
   INDX_TRY(path.check_creatable());
   if (const auto twin = vault.find_ignoring_case(path))
     return make_error(Reason::Conflict,
-                      cat(path.str(), " differs only by case from ", twin->str(), "; write to that path or choose another name."),
+                      cat(path.str(), " differs only by case from ", twin->str(),
+                          "; write to that path or choose another name."),
                       {{"path", path.str()}, {"existing", twin->str()}});
   return {};
 }
@@ -43,7 +46,8 @@ Result<std::string> hash_on_disk(const Vault& vault, const NotePath& path) {
   return file.error();
 }
 
-std::optional<std::string> read_temp_file(const Vault& vault, const NotePath& note, const std::string& name) {
+std::optional<std::string> read_temp_file(const Vault& vault, const NotePath& note,
+                                          const std::string& name) {
   std::ifstream in(std::filesystem::path(vault.root()) / note.folder() / name, std::ios::binary);
   if (!in) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
@@ -52,12 +56,14 @@ std::optional<std::string> read_temp_file(const Vault& vault, const NotePath& no
 }  // namespace
 
 Error etag_mismatch(const NotePath& path, const std::string& expected, const std::string& actual) {
-  return make_error(Reason::EtagMismatch,
-                    cat(path.str(), " changed since it was read; read it again and repeat the change."),
-                    {{"path", path.str()}, {"expected", expected}, {"actual", actual}});
+  return make_error(
+      Reason::EtagMismatch,
+      cat(path.str(), " changed since it was read; read it again and repeat the change."),
+      {{"path", path.str()}, {"expected", expected}, {"actual", actual}});
 }
 
-Result<PlannedWrite> plan_write(const Vault& vault, WriteRequest request, const Clock& clock, Random& random) {
+Result<NoteWrite> plan_write(const Vault& vault, WriteRequest request, const Clock& clock,
+                             Random& random) {
   const auto& change = request.change;
   std::optional<std::string> before;
   if (!change.path.is_ignored()) {
@@ -72,10 +78,13 @@ Result<PlannedWrite> plan_write(const Vault& vault, WriteRequest request, const 
 
   WriteOutcome outcome{.path = change.path};
   if (before) outcome.old_etag = etag_of(*before), outcome.old_size = before->size();
-  if (after) outcome.etag = etag_of(*after), outcome.sha256 = sha256_hex(*after), outcome.size = after->size();
+  if (after)
+    outcome.etag = etag_of(*after), outcome.sha256 = sha256_hex(*after),
+    outcome.size = after->size();
   outcome.created = !before && after;
   outcome.changed = before != after;
-  if (change.dry_run) outcome.diff = unified_diff(change.path.str(), before.value_or(""), after.value_or(""));
+  if (change.dry_run)
+    outcome.diff = unified_diff(change.path.str(), before.value_or(""), after.value_or(""));
 
   const auto now = clock.now();
   WriteIntent intent{.id = {new_ulid(now, random)},
@@ -96,18 +105,21 @@ Result<PlannedWrite> plan_write(const Vault& vault, WriteRequest request, const 
     intent.lease = request.lease->generation;
   }
   // One text for the pair: the row is (subject, operation, key).
-  if (request.idempotency) intent.idempotency_key = request.idempotency->operation + "\n" + request.idempotency->key;
-  return PlannedWrite{std::move(request), std::move(before), std::move(after), std::move(outcome), std::move(intent)};
+  if (request.idempotency)
+    intent.idempotency_key = request.idempotency->operation + "\n" + request.idempotency->key;
+  return NoteWrite{std::move(request), std::move(before), std::move(after), std::move(outcome),
+                   std::move(intent)};
 }
 
-Status begin_write(State& state, const PlannedWrite& write) {
+Status begin_write(State& state, const NoteWrite& write) {
   if (write.request.lease) INDX_TRY(state.queue.check_lease(*write.request.lease));
   if (write.before)
-    INDX_TRY(state.versions.keep(write.intent.path, *write.before, write.intent.job_id, write.intent.at));
+    INDX_TRY(state.versions.keep(write.intent.path, *write.before, write.intent.job_id,
+                                 write.intent.at));
   return state.intents.add(write.intent);
 }
 
-Result<bool> perform_write(const Vault& vault, PlannedWrite& write, std::string* displaced) {
+Result<bool> perform_write(const Vault& vault, NoteWrite& write, std::string* displaced) {
   const auto& change = write.request.change;
   if (!write.after) {
     auto removed = vault.remove(change.path, *write.before, change.permanent);
@@ -115,13 +127,15 @@ Result<bool> perform_write(const Vault& vault, PlannedWrite& write, std::string*
     write.outcome.trash_path = INDX_TRY(std::move(removed));
     return true;
   }
-  const auto replaced = INDX_TRY(vault.replace(change.path, write.before, *write.after, write.intent.temp_name));
+  const auto replaced =
+      INDX_TRY(vault.replace(change.path, write.before, *write.after, write.intent.temp_name));
   *displaced = replaced.displaced;
   return !replaced.displaced_external_edit;
 }
 
 Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome& outcome) {
-  INDX_TRY(state.intents.remove(intent.id));
+  const bool was_open = INDX_TRY(state.intents.remove(intent.id));
+  if (outcome.changed && !was_open) return {};  // done before, only the answer was lost
   if (outcome.changed)
     INDX_TRY(state.tell({.kind = event_kind(outcome),
                          .actor = intent.actor,
@@ -129,7 +143,11 @@ Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome&
                          .job_id = intent.job_id,
                          .data = event_data(outcome)}));
   if (!intent.step_key.empty()) {
-    const Lease lease{{intent.job_id}, intent.lease, state.settings.instance};
+    // The instance of the promise: after a crash this one is another. The generation tells whose
+    // try it was.
+    const auto job = INDX_TRY(state.queue.get({intent.job_id}));
+    const Lease lease{
+        {intent.job_id}, intent.lease, job ? job->leased_by : state.settings.instance};
     const StepRecord step{intent.step_key, intent.step_inputs_hash, to_json(outcome)};
     const Status stored = state.queue.put_step(lease, step);
     // The note is written either way (G7); a newer owner of the job finds the file as it wants it.
@@ -142,17 +160,25 @@ Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome&
   return {};
 }
 
-Status abandon_write(State& state, const PlannedWrite& write, const std::string& displaced) {
+Status abandon_write(State& state, const NoteWrite& write, const std::string& displaced) {
   INDX_TRY(state.intents.remove(write.intent.id));
   if (!displaced.empty())
-    INDX_TRY(state.versions.keep(write.intent.path, displaced, write.intent.job_id, write.intent.at));
+    INDX_TRY(
+        state.versions.keep(write.intent.path, displaced, write.intent.job_id, write.intent.at));
   return {};
 }
 
 Status settle_writes(State& state, const Vault& vault) {
   for (const WriteIntent& intent : INDX_TRY(state.intents.open_intents())) {
     const auto path = INDX_TRY(NotePath::parse(intent.path));
-    const auto found = INDX_TRY(hash_on_disk(vault, path));
+    const auto on_disk = hash_on_disk(vault, path);
+    if (!on_disk.has_value()) {  // somebody put something else there: an external edit
+      log_warn("a write that a crash interrupted cannot be checked and is dropped",
+               {{"path", intent.path}, {"error", on_disk.error().message}});
+      INDX_TRY(state.intents.remove(intent.id));
+      continue;
+    }
+    const auto& found = *on_disk;
     // A temp file that the exchange filled with somebody's edit must not be lost.
     if (const auto left = read_temp_file(vault, path, intent.temp_name)) {
       const auto hash = sha256_hex(*left);
@@ -165,8 +191,9 @@ Status settle_writes(State& state, const Vault& vault) {
     } else {
       INDX_TRY(state.intents.remove(intent.id));
     }
-    log_info("settled a write that a crash interrupted",
-             {{"path", intent.path}, {"outcome", found == intent.after_sha256 ? "kept" : "dropped"}});
+    log_info(
+        "settled a write that a crash interrupted",
+        {{"path", intent.path}, {"outcome", found == intent.after_sha256 ? "kept" : "dropped"}});
   }
   return {};
 }

@@ -1,17 +1,17 @@
 #pragma once
-#include <atomic>
-#include <memory>
-#include <string>
-
-#include "ai/provider.hpp"
 #include "actors/lane_pool.hpp"
 #include "actors/permits.hpp"
 #include "actors/running_jobs.hpp"
+#include "ai/provider.hpp"
 #include "base/config.hpp"
 #include "base/random.hpp"
 #include "ops/operation.hpp"
 #include "store/note_index.hpp"
 #include "vault/vault.hpp"
+
+#include <atomic>
+#include <memory>
+#include <string>
 
 namespace indx {
 
@@ -21,21 +21,23 @@ struct IndexProgress {
   std::atomic<std::int64_t> done = 0, total = 0;
 };
 
-/// What all parts of the engine use and nobody changes, and the thread-safe counters beside it. Outlives every actor.
+/// What all parts of the engine use and nobody changes, and the thread-safe counters beside it.
+/// Outlives every actor.
 struct Parts {
   Parts(Config the_config, const Registry& the_registry, Vault the_vault)
       : config(std::move(the_config)),
         registry(the_registry),
         vault(std::move(the_vault)),
-        lanes(static_cast<std::size_t>(config.jobs.lanes), static_cast<std::size_t>(config.jobs.lanes) * 64) {}
+        lanes(static_cast<std::size_t>(config.jobs.lanes),
+              static_cast<std::size_t>(config.jobs.lanes) * 64) {}
 
   const Config config;
   const Registry& registry;
   const Vault vault;
   SystemClock clock;
   SystemRandom random;
-  std::string instance;                          ///< fresh per start
-  std::unique_ptr<Provider> provider;            ///< null: AI is off
+  std::string instance;                ///< fresh per start
+  std::unique_ptr<Provider> provider;  ///< null: AI is off
   std::unique_ptr<NoteIndexReader> index;
   std::string event_epoch;
 

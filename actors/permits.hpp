@@ -5,7 +5,8 @@
 
 namespace indx {
 
-/// A counting permit for one actor's queue (G17): none free means `unavailable`, never a longer queue.
+/// A counting permit for one actor's queue (G17): none free means `unavailable`, never a longer
+/// queue.
 class Permits {
  public:
   explicit Permits(int count) : free_(count) {}

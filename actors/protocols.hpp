@@ -1,10 +1,10 @@
 #pragma once
+#include "actors/messages.hpp"
+
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/atom.hpp>
 #include <caf/type_id.hpp>
 #include <caf/typed_actor.hpp>
-
-#include "actors/messages.hpp"
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::StateChange)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::Reply)
@@ -19,35 +19,35 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::ModelCall)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::ModelReply)
 
 CAF_BEGIN_TYPE_ID_BLOCK(indx, caf::first_custom_type_id)
-  CAF_ADD_TYPE_ID(indx, (indx::StateChange))
-  CAF_ADD_TYPE_ID(indx, (indx::Reply))
-  CAF_ADD_TYPE_ID(indx, (indx::Claimed))
-  CAF_ADD_TYPE_ID(indx, (indx::WriteOrder))
-  CAF_ADD_TYPE_ID(indx, (indx::IndexRequest))
-  CAF_ADD_TYPE_ID(indx, (indx::ScanRequest))
-  CAF_ADD_TYPE_ID(indx, (indx::EtagCheck))
-  CAF_ADD_TYPE_ID(indx, (indx::EventBatch))
-  CAF_ADD_TYPE_ID(indx, (indx::SubscribeRequest))
-  CAF_ADD_TYPE_ID(indx, (indx::ModelCall))
-  CAF_ADD_TYPE_ID(indx, (indx::ModelReply))
-  CAF_ADD_ATOM(indx, indx::atom, change_atom, "change")
-  CAF_ADD_ATOM(indx, indx::atom, commit_atom, "commit")
-  CAF_ADD_ATOM(indx, indx::atom, claim_atom, "claim")
-  CAF_ADD_ATOM(indx, indx::atom, tick_atom, "tick")
-  CAF_ADD_ATOM(indx, indx::atom, write_atom, "write")
-  CAF_ADD_ATOM(indx, indx::atom, pump_atom, "pump")
-  CAF_ADD_ATOM(indx, indx::atom, check_atom, "check")
-  CAF_ADD_ATOM(indx, indx::atom, seen_atom, "seen")
-  CAF_ADD_ATOM(indx, indx::atom, index_atom, "index")
-  CAF_ADD_ATOM(indx, indx::atom, scan_atom, "scan")
-  CAF_ADD_ATOM(indx, indx::atom, slice_atom, "slice")
-  CAF_ADD_ATOM(indx, indx::atom, publish_atom, "publish")
-  CAF_ADD_ATOM(indx, indx::atom, join_atom, "join")
-  CAF_ADD_ATOM(indx, indx::atom, leave_atom, "leave")
-  CAF_ADD_ATOM(indx, indx::atom, run_atom, "run")
-  CAF_ADD_ATOM(indx, indx::atom, model_atom, "model")
-  CAF_ADD_ATOM(indx, indx::atom, drain_atom, "drain")
-  CAF_ADD_ATOM(indx, indx::atom, crash_atom, "crash")
+CAF_ADD_TYPE_ID(indx, (indx::StateChange))
+CAF_ADD_TYPE_ID(indx, (indx::Reply))
+CAF_ADD_TYPE_ID(indx, (indx::Claimed))
+CAF_ADD_TYPE_ID(indx, (indx::WriteOrder))
+CAF_ADD_TYPE_ID(indx, (indx::IndexRequest))
+CAF_ADD_TYPE_ID(indx, (indx::ScanRequest))
+CAF_ADD_TYPE_ID(indx, (indx::EtagCheck))
+CAF_ADD_TYPE_ID(indx, (indx::EventBatch))
+CAF_ADD_TYPE_ID(indx, (indx::SubscribeRequest))
+CAF_ADD_TYPE_ID(indx, (indx::ModelCall))
+CAF_ADD_TYPE_ID(indx, (indx::ModelReply))
+CAF_ADD_ATOM(indx, indx::atom, change_atom, "change")
+CAF_ADD_ATOM(indx, indx::atom, commit_atom, "commit")
+CAF_ADD_ATOM(indx, indx::atom, claim_atom, "claim")
+CAF_ADD_ATOM(indx, indx::atom, tick_atom, "tick")
+CAF_ADD_ATOM(indx, indx::atom, write_atom, "write")
+CAF_ADD_ATOM(indx, indx::atom, pump_atom, "pump")
+CAF_ADD_ATOM(indx, indx::atom, check_atom, "check")
+CAF_ADD_ATOM(indx, indx::atom, seen_atom, "seen")
+CAF_ADD_ATOM(indx, indx::atom, index_atom, "index")
+CAF_ADD_ATOM(indx, indx::atom, scan_atom, "scan")
+CAF_ADD_ATOM(indx, indx::atom, slice_atom, "slice")
+CAF_ADD_ATOM(indx, indx::atom, publish_atom, "publish")
+CAF_ADD_ATOM(indx, indx::atom, join_atom, "join")
+CAF_ADD_ATOM(indx, indx::atom, leave_atom, "leave")
+CAF_ADD_ATOM(indx, indx::atom, run_atom, "run")
+CAF_ADD_ATOM(indx, indx::atom, model_atom, "model")
+CAF_ADD_ATOM(indx, indx::atom, drain_atom, "drain")
+CAF_ADD_ATOM(indx, indx::atom, crash_atom, "crash")
 CAF_END_TYPE_ID_BLOCK(indx)
 
 namespace indx {
@@ -56,7 +56,8 @@ namespace indx {
 using StateActor = caf::typed_actor<
     /// Applies a change in the next group commit; the reply follows the sync.
     caf::replies_to<atom::change_atom, StateChange>::with<Reply>,
-    /// Leases the next due job. Waits until there is one; an empty answer means that the engine stops.
+    /// Leases the next due job. Waits until there is one; an empty answer means that the engine
+    /// stops.
     caf::replies_to<atom::claim_atom>::with<Claimed>,
     /// Commits what has gathered. Sent by the actor to itself.
     caf::reacts_to<atom::commit_atom>,
@@ -88,11 +89,12 @@ using IndexerActor = caf::typed_actor<
     caf::reacts_to<atom::slice_atom>>;
 
 /// Fans events out to subscribers, in id order.
-using EventBusActor = caf::typed_actor<
-    caf::reacts_to<atom::publish_atom, EventBatch>,
-    /// Replays what follows the given id, then goes on live. The answer holds the subscription's number.
-    caf::replies_to<atom::join_atom, SubscribeRequest>::with<Reply>,
-    caf::reacts_to<atom::leave_atom, std::int64_t>>;
+using EventBusActor =
+    caf::typed_actor<caf::reacts_to<atom::publish_atom, EventBatch>,
+                     /// Replays what follows the given id, then goes on live. The answer holds the
+                     /// subscription's number.
+                     caf::replies_to<atom::join_atom, SubscribeRequest>::with<Reply>,
+                     caf::reacts_to<atom::leave_atom, std::int64_t>>;
 
 /// Writes the tail of the events table to events.log.
 using AuditActor = caf::typed_actor<

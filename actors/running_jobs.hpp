@@ -1,14 +1,15 @@
 #pragma once
+#include "base/cancel.hpp"
+#include "base/ids.hpp"
+
 #include <map>
 #include <mutex>
 #include <vector>
 
-#include "base/cancel.hpp"
-#include "base/ids.hpp"
-
 namespace indx {
 
-/// The cancel tokens of the jobs that run in this process, so that a cancel reaches sockets at once. Thread-safe.
+/// The cancel tokens of the jobs that run in this process, so that a cancel reaches sockets at
+/// once. Thread-safe.
 class RunningJobs {
  public:
   void add(const JobId& id, const CancelToken& token) {

@@ -27,7 +27,8 @@ State::State(Settings all, const Clock& the_clock, Random& the_random, Database 
       idempotency(db),
       usage(db) {}
 
-Result<std::unique_ptr<State>> State::open(const Settings& settings, const Clock& clock, Random& random) {
+Result<std::unique_ptr<State>> State::open(const Settings& settings, const Clock& clock,
+                                           Random& random) {
   auto db = INDX_TRY(open_state_db(settings.dir, settings.durability));
   return std::unique_ptr<State>(new State(settings, clock, random, std::move(db)));
 }
@@ -42,7 +43,11 @@ Status State::tell(Event event) {
 Status State::tell_job(const std::string& kind, const Job& job, Json data) {
   Json all{{"job", job.id.value}, {"operation", job.kind}, {"state", name(job.state)}};
   all.update(data);
-  return tell({.kind = kind, .actor = job.owner.surface, .subject = job.owner.subject, .job_id = job.id.value, .data = all});
+  return tell({.kind = kind,
+               .actor = job.owner.surface,
+               .subject = job.owner.subject,
+               .job_id = job.id.value,
+               .data = all});
 }
 
 Result<Job> State::enqueue(const JobRequest& request) {
@@ -55,7 +60,8 @@ Result<Job> State::enqueue(const JobRequest& request) {
 
 Result<std::optional<Job>> State::claim() {
   if (settings.only_jobs && settings.only_jobs->empty()) return std::optional<Job>();
-  auto job = INDX_TRY(queue.claim(settings.instance, settings.kinds, settings.only_jobs.value_or(std::vector<JobId>())));
+  auto job = INDX_TRY(queue.claim(settings.instance, settings.kinds,
+                                  settings.only_jobs.value_or(std::vector<JobId>())));
   if (job) INDX_TRY(tell_job("job.started", *job, {{"lease", job->lease}}));
   return job;
 }
@@ -67,13 +73,15 @@ Result<Job> State::finish(const Lease& lease, const JobOutcome& outcome) {
     if (job.error) data["error"] = job.error->to_json();
     INDX_TRY(tell_job("job.finished", job, data));
   } else if (outcome.kind == JobOutcome::Kind::Failed) {
-    INDX_TRY(tell_job("job.retrying", job, {{"attempts", job.attempts}, {"run_at", format_time(job.run_at)}}));
+    INDX_TRY(tell_job("job.retrying", job,
+                      {{"attempts", job.attempts}, {"run_at", format_time(job.run_at)}}));
   }
   jobs_changed = true;
   return job;
 }
 
-Status State::set_progress(const Lease& lease, const JobProgress& progress, const std::string& subject) {
+Status State::set_progress(const Lease& lease, const JobProgress& progress,
+                           const std::string& subject) {
   INDX_TRY(queue.set_progress(lease, progress));
   tell_passing({.kind = "job.progress",
                 .at = clock.now(),
@@ -92,14 +100,17 @@ Result<Job> State::request_cancel(const JobId& id) {
 }
 
 Status State::rescue_orphans(bool with_jobs) {
-  const auto rescued = with_jobs ? INDX_TRY(queue.rescue(settings.instance, true)) : std::vector<Job>();
+  const auto rescued =
+      with_jobs ? INDX_TRY(queue.rescue(settings.instance, true)) : std::vector<Job>();
   for (const Job& job : rescued) {
     log_warn("job of a process that died was taken back",
              {{"job_id", job.id.value}, {"state", name(job.state)}, {"crashes", job.crashes}});
     if (job.is_final())
-      INDX_TRY(tell_job("job.finished", job, {{"error", job.error ? job.error->to_json() : Json()}}));
+      INDX_TRY(
+          tell_job("job.finished", job, {{"error", job.error ? job.error->to_json() : Json()}}));
     else
-      INDX_TRY(tell_job("job.retrying", job, {{"reason", "interrupted"}, {"crashes", job.crashes}}));
+      INDX_TRY(
+          tell_job("job.retrying", job, {{"reason", "interrupted"}, {"crashes", job.crashes}}));
   }
   const auto lost = INDX_TRY(usage.mark_lost());
   if (lost > 0) log_warn("model calls were cut off by a crash", {{"calls", lost}});

@@ -1,8 +1,4 @@
 #pragma once
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "base/event.hpp"
 #include "jobs/job_queue.hpp"
 #include "store/event_store.hpp"
@@ -13,23 +9,29 @@
 #include "store/usage_store.hpp"
 #include "store/version_store.hpp"
 
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace indx {
 
-/// Everything in state.db, over its one write connection. No threads: the state actor owns one, recovery another before
-/// any actor runs. Members may fail; a caller wraps several into one transaction.
+/// Everything in state.db, over its one write connection. No threads: the state actor owns one,
+/// recovery another before any actor runs. Members may fail; a caller wraps several into one
+/// transaction.
 class State {
  public:
   struct Settings {
-    std::string dir;                 ///< `.indx`
+    std::string dir;  ///< `.indx`
     Durability durability = Durability::Full;
-    std::string instance;            ///< fresh per start
+    std::string instance;  ///< fresh per start
     JobsConfig jobs;
     std::vector<JobQueue::KnownKind> kinds;
     /// A CLI call runs only these jobs and those it enqueues itself (G11); nullopt: all.
     std::optional<std::vector<JobId>> only_jobs;
     VersionLimits versions;
   };
-  static Result<std::unique_ptr<State>> open(const Settings& settings, const Clock& clock, Random& random);
+  static Result<std::unique_ptr<State>> open(const Settings& settings, const Clock& clock,
+                                             Random& random);
 
   // The order matters: stores refer to the connection.
   Settings settings;
@@ -59,8 +61,8 @@ class State {
   /// One round of upkeep in small pieces: versions, events, idempotency, old jobs.
   Status prune();
 
-  std::vector<Event> fresh_events;   ///< of the current batch, in id order
-  bool jobs_changed = false;         ///< a job may have become claimable
+  std::vector<Event> fresh_events;  ///< of the current batch, in id order
+  bool jobs_changed = false;        ///< a job may have become claimable
 
  private:
   State(Settings settings, const Clock& clock, Random& random, Database db);

@@ -1,13 +1,13 @@
 #include "actors/state_actor.hpp"
 
+#include "base/log.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 
 #include <deque>
-
-#include "base/log.hpp"
 
 namespace indx {
 namespace {
@@ -18,6 +18,13 @@ constexpr std::size_t kMaxBatch = 2000;
 
 struct StateActorState {
   explicit StateActorState(StateActor::pointer self_pointer) : self(self_pointer) {}
+  StateActorState(const StateActorState&) = delete;
+  StateActorState& operator=(const StateActorState&) = delete;
+  /// An owed answer keeps its actor alive, so the end of the actor has to settle them.
+  ~StateActorState() {
+    for (auto& [change, promise] : pending) promise.deliver(actor_is_gone());
+    for (auto& claim : claims) claim.deliver(Claimed{});
+  }
 
   void gather(StateChange change, caf::typed_response_promise<Reply> promise);
   void commit();
@@ -36,7 +43,6 @@ struct StateActorState {
   inline static const char* name = "state";
 };
 
-
 void StateActorState::gather(StateChange change, caf::typed_response_promise<Reply> promise) {
   pending.emplace_back(std::move(change), std::move(promise));
   if (pending.size() >= kMaxBatch) return commit();
@@ -52,7 +58,8 @@ void StateActorState::commit() {
     auto transaction = INDX_TRY(Database::Transaction::begin(state->db));
     for (const auto& [change, promise] : batch) {
       const auto events_before = state->fresh_events.size();
-      results.push_back(state->db.savepoint([&, apply = &change.apply] { return (*apply)(*state); }));
+      results.push_back(
+          state->db.savepoint([&, apply = &change.apply] { return (*apply)(*state); }));
       if (!results.back().has_value()) state->fresh_events.resize(events_before);
     }
     return transaction.commit();
@@ -64,7 +71,8 @@ void StateActorState::commit() {
       results.assign(batch.size(), done.error());
     }
     publish();
-    for (std::size_t i = 0; i < batch.size(); ++i) batch[i].second.deliver(Reply{std::move(results[i])});
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      batch[i].second.deliver(Reply{std::move(results[i])});
   }
   // An empty batch is the message that a job became due.
   if (std::exchange(state->jobs_changed, false) || batch.empty()) serve_claims();
@@ -73,7 +81,8 @@ void StateActorState::commit() {
 void StateActorState::publish() {
   if (state->fresh_events.empty()) return;
   auto events = std::exchange(state->fresh_events, {});
-  caf::anon_send(config.directory->get<EventBusActor>(), atom::publish_atom::value, EventBatch{std::move(events)});
+  caf::anon_send(config.directory->get<EventBusActor>(), atom::publish_atom::value,
+                 EventBatch{std::move(events)});
   caf::anon_send(config.directory->get<AuditActor>(), atom::tick_atom::value);
 }
 
@@ -96,11 +105,13 @@ void StateActorState::serve_claims() {
     claims.pop_front();
   }
   if (claims.empty() || is_draining) return;
-  // A job that waits for its time: look again then. Several such messages do no harm, they only look.
+  // A job that waits for its time: look again then. Several such messages do no harm, they only
+  // look.
   const auto due = state->queue.next_due();
   if (!due.has_value() || !due.value()) return;
   const auto wait = std::max(**due - config.parts->clock.now(), milliseconds(1));
-  if (wait < config.settings.jobs.heartbeat) self->delayed_send(self, wait, atom::commit_atom::value);
+  if (wait < config.settings.jobs.heartbeat)
+    self->delayed_send(self, wait, atom::commit_atom::value);
 }
 
 void StateActorState::tick() {
@@ -115,11 +126,18 @@ void StateActorState::tick() {
     }
     return transaction.commit();
   };
-  if (const Status done = beat(); !done.has_value()) log_warn("heartbeat failed", {{"error", done.error().message}});
+  if (const Status done = beat(); !done.has_value())
+    log_warn("heartbeat failed", {{"error", done.error().message}});
+  // Files of rows that are gone: after the commit, so that a rollback never leaves a row without
+  // its file.
+  for (const auto& swept : {state->queue.sweep_spill(), state->versions.sweep_files()})
+    if (!swept.has_value())
+      log_warn("old files were not removed", {{"error", swept.error().message}});
   serve_claims();
 }
 
-StateActor::behavior_type state_actor(StateActor::stateful_pointer<StateActorState> self, StateActorConfig config) {
+StateActor::behavior_type state_actor(StateActor::stateful_pointer<StateActorState> self,
+                                      StateActorConfig config) {
   auto& s = self->state;
   s.config = std::move(config);
   auto opened = State::open(s.config.settings, s.config.parts->clock, s.config.parts->random);

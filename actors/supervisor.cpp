@@ -1,11 +1,5 @@
 #include "actors/supervisor.hpp"
 
-#include <caf/actor.hpp>
-#include <caf/actor_cast.hpp>
-#include <caf/actor_system.hpp>
-#include <caf/stateful_actor.hpp>
-#include <caf/typed_event_based_actor.hpp>
-
 #include "actors/audit.hpp"
 #include "actors/event_bus.hpp"
 #include "actors/indexer.hpp"
@@ -14,6 +8,12 @@
 #include "actors/vault_watcher.hpp"
 #include "actors/vault_writer.hpp"
 #include "base/log.hpp"
+
+#include <caf/actor.hpp>
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
 
 namespace indx {
 namespace {
@@ -28,8 +28,8 @@ struct SupervisorState {
   inline static const char* name = "supervisor";
 };
 
-SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<SupervisorState> self, const Parts* parts,
-                                          std::vector<ChildSpec> specs) {
+SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<SupervisorState> self,
+                                          const Parts* parts, std::vector<ChildSpec> specs) {
   self->state.parts = parts;
   for (auto& spec : specs) {
     const auto child = spec.spawn(self->system());
@@ -44,6 +44,7 @@ SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<Supe
       log_error("an actor ended by accident and starts again",
                 {{"actor", child.spec.name}, {"reason", caf::to_string(down.reason)}});
       const auto next = child.spec.spawn(self->system());
+      if (child.spec.after_restart) child.spec.after_restart();
       self->monitor(next);
       child.address = next.address();
     }
@@ -66,11 +67,13 @@ SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<Supe
 
 }  // namespace
 
-SupervisorActor spawn_supervisor(caf::actor_system& system, const Parts* parts, std::vector<ChildSpec> children) {
+SupervisorActor spawn_supervisor(caf::actor_system& system, const Parts* parts,
+                                 std::vector<ChildSpec> children) {
   return system.spawn(supervisor, parts, std::move(children));
 }
 
-std::vector<ChildSpec> engine_children(Core& core, Directory& directory, const State::Settings& settings, bool with_watcher) {
+std::vector<ChildSpec> engine_children(Core& core, Directory& directory,
+                                       const State::Settings& settings, bool with_watcher) {
   Parts* parts = &core.parts;
   Directory* known = &directory;
   std::vector<ChildSpec> children;
@@ -81,17 +84,28 @@ std::vector<ChildSpec> engine_children(Core& core, Directory& directory, const S
                           return caf::actor_cast<caf::actor>(actor);
                         }});
   };
-  add("state", [=](caf::actor_system& system) { return spawn_state_actor(system, {parts, known, settings}); });
+  add("state", [=](caf::actor_system& system) {
+    return spawn_state_actor(system, {parts, known, settings});
+  });
   add("event_bus", [=](caf::actor_system& system) { return spawn_event_bus(system, parts); });
   add("audit", [=](caf::actor_system& system) { return spawn_audit(system, parts); });
   add("indexer", [=](caf::actor_system& system) { return spawn_indexer(system, parts, known); });
-  add("vault_writer", [=](caf::actor_system& system) { return spawn_vault_writer(system, parts, known); });
+  children.back().after_restart = [known] {
+    caf::anon_send(known->get<IndexerActor>(), atom::scan_atom::value,
+                   ScanRequest{.is_external = true});
+  };
+  add("vault_writer",
+      [=](caf::actor_system& system) { return spawn_vault_writer(system, parts, known); });
   for (int i = 0; i < parts->config.jobs.runners; ++i)
     children.push_back({"job_runner_" + std::to_string(i), [=, &core](caf::actor_system& system) {
-                          return caf::actor_cast<caf::actor>(system.spawn<caf::detached>(job_runner, &core, known));
+                          return caf::actor_cast<caf::actor>(
+                              system.spawn<caf::detached>(job_runner, &core, known));
                         }});
   if (with_watcher)
-    children.push_back({"vault_watcher", [=](caf::actor_system& system) { return caf::actor_cast<caf::actor>(spawn_vault_watcher(system, parts, known)); }});
+    children.push_back({"vault_watcher", [=](caf::actor_system& system) {
+                          return caf::actor_cast<caf::actor>(
+                              spawn_vault_watcher(system, parts, known));
+                        }});
   return children;
 }
 

@@ -1,11 +1,11 @@
 #include "actors/vault_watcher.hpp"
 
+#include "actors/folder_watch.hpp"
+#include "base/log.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
-
-#include "actors/folder_watch.hpp"
-#include "base/log.hpp"
 
 namespace indx {
 namespace {
@@ -15,8 +15,8 @@ struct WatcherState {
   inline static const char* name = "vault_watcher";
 };
 
-WatcherActor::behavior_type vault_watcher(WatcherActor::stateful_pointer<WatcherState> self, Parts* parts,
-                                          Directory* directory) {
+WatcherActor::behavior_type vault_watcher(WatcherActor::stateful_pointer<WatcherState> self,
+                                          Parts* parts, Directory* directory) {
   // Short enough that a stop is not held up, long enough to cost nothing when idle.
   constexpr std::chrono::milliseconds kWait{200}, kQuiet{30};
   auto watch = FolderWatch::open(parts->vault.root());
@@ -38,9 +38,9 @@ WatcherActor::behavior_type vault_watcher(WatcherActor::stateful_pointer<Watcher
           const auto file = parts->vault.read(*note);
           seen.files.push_back({note->str(), file.has_value() ? file->etag : ""});
         }
-        if (!seen.files.empty()) caf::anon_send(directory->get<WriterActor>(), atom::seen_atom::value, std::move(seen));
-        if (changes.needs_rescan)
-          caf::anon_send(directory->get<IndexerActor>(), atom::scan_atom::value, ScanRequest{.is_external = true});
+        seen.then_scan = changes.needs_rescan;
+        if (!seen.files.empty() || seen.then_scan)
+          caf::anon_send(directory->get<WriterActor>(), atom::seen_atom::value, std::move(seen));
         self->send(self, atom::tick_atom::value);
       },
   };

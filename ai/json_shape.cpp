@@ -1,9 +1,9 @@
 #include "ai/json_shape.hpp"
 
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+
+#include <algorithm>
 
 namespace indx {
 namespace {
@@ -18,7 +18,8 @@ bool is_of_type(const Json& value, const std::string& type) {
   if (type == "boolean") return value.is_boolean();
   if (type == "null") return value.is_null();
   if (type == "integer")
-    return value.is_number_integer() || (value.is_number() && value == static_cast<std::int64_t>(value.get<double>()));
+    return value.is_number_integer() ||
+           (value.is_number() && value == static_cast<std::int64_t>(value.get<double>()));
   return type == "number" && value.is_number();
 }
 
@@ -29,22 +30,28 @@ class ShapeChecker {
   void check(const Json& value, const Json& schema, const std::string& path) {
     if (!schema.is_object() || errors.size() >= kMaxErrors) return;
     if (!check_type(value, schema, path)) return;
-    if (const auto it = schema.find("enum"); it != schema.end() && std::find(it->begin(), it->end(), value) == it->end())
+    if (const auto it = schema.find("enum");
+        it != schema.end() && std::find(it->begin(), it->end(), value) == it->end())
       add(path, "is not one of the allowed values");
     if (value.is_object()) check_object(value, schema, path);
     if (value.is_array()) check_array(value, schema, path);
     if (value.is_number()) check_limits(value.get<double>(), schema, "minimum", "maximum", path);
     if (value.is_string())
-      check_limits(static_cast<double>(count_code_points(value.get_ref<const std::string&>())), schema, "minLength", "maxLength", path);
+      check_limits(static_cast<double>(count_code_points(value.get_ref<const std::string&>())),
+                   schema, "minLength", "maxLength", path);
   }
 
  private:
-  void add(const std::string& path, const std::string& what) { errors.push_back(cat(path.empty() ? "/" : path, ": ", what)); }
+  void add(const std::string& path, const std::string& what) {
+    errors.push_back(cat(path.empty() ? "/" : path, ": ", what));
+  }
 
   bool check_type(const Json& value, const Json& schema, const std::string& path) {
     const auto it = schema.find("type");
     if (it == schema.end()) return true;
-    const auto fits = [&](const Json& type) { return type.is_string() && is_of_type(value, type.get<std::string>()); };
+    const auto fits = [&](const Json& type) {
+      return type.is_string() && is_of_type(value, type.get<std::string>());
+    };
     if (it->is_array() ? std::any_of(it->begin(), it->end(), fits) : fits(*it)) return true;
     add(path, cat("must be ", it->is_string() ? it->get<std::string>() : it->dump()));
     return false;
@@ -53,15 +60,18 @@ class ShapeChecker {
   void check_object(const Json& value, const Json& schema, const std::string& path) {
     if (const auto it = schema.find("required"); it != schema.end())
       for (const auto& name : *it)
-        if (name.is_string() && !value.contains(name.get<std::string>())) add(path, cat("lacks ", name.get<std::string>()));
+        if (name.is_string() && !value.contains(name.get<std::string>()))
+          add(path, cat("lacks ", name.get<std::string>()));
     const auto properties = schema.find("properties");
     const auto others = schema.find("additionalProperties");
     for (const auto& [name, member] : value.items()) {
       if (properties != schema.end() && properties->contains(name)) {
         check(member, (*properties)[name], cat(path, '/', name));
       } else if (others != schema.end()) {
-        if (*others == false) add(path, cat("has the unknown member ", name));
-        else check(member, *others, cat(path, '/', name));
+        if (*others == false)
+          add(path, cat("has the unknown member ", name));
+        else
+          check(member, *others, cat(path, '/', name));
       }
     }
   }
@@ -73,10 +83,13 @@ class ShapeChecker {
     for (std::size_t i = 0; i < value.size(); ++i) check(value[i], *items, cat(path, '/', i));
   }
 
-  void check_limits(double actual, const Json& schema, const char* least, const char* most, const std::string& path) {
-    if (const auto it = schema.find(least); it != schema.end() && it->is_number() && actual < it->get<double>())
+  void check_limits(double actual, const Json& schema, const char* least, const char* most,
+                    const std::string& path) {
+    if (const auto it = schema.find(least);
+        it != schema.end() && it->is_number() && actual < it->get<double>())
       add(path, cat("is below ", least, ' ', it->dump()));
-    if (const auto it = schema.find(most); it != schema.end() && it->is_number() && actual > it->get<double>())
+    if (const auto it = schema.find(most);
+        it != schema.end() && it->is_number() && actual > it->get<double>())
       add(path, cat("is above ", most, ' ', it->dump()));
   }
 };

@@ -1,9 +1,9 @@
 #include "ai/note_text.hpp"
 
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+
+#include <algorithm>
 
 namespace indx {
 namespace {
@@ -17,13 +17,17 @@ std::string_view without_line_end(std::string_view line) {
   return line;
 }
 
-bool is_frontmatter_fence(std::string_view line) { return line.starts_with("---") && trim(line) == "---"; }
+bool is_frontmatter_fence(std::string_view line) {
+  return line.starts_with("---") && trim(line) == "---";
+}
 
-/// Where the body begins (vault-rules 3.1): behind a block that opens the file with `---` and closes with it.
+/// Where the body begins (vault-rules 3.1): behind a block that opens the file with `---` and
+/// closes with it.
 std::size_t find_body(std::string_view bytes) {
   const std::size_t bom = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0;
   for (std::size_t at = bom; at < bytes.size();) {
-    const auto next = std::min(bytes.size(), bytes.find('\n', at) == bytes.npos ? bytes.size() : bytes.find('\n', at) + 1);
+    const auto next = std::min(
+        bytes.size(), bytes.find('\n', at) == bytes.npos ? bytes.size() : bytes.find('\n', at) + 1);
     const bool is_fence = is_frontmatter_fence(bytes.substr(at, next - at));
     if (at == bom && !is_fence) return bom;
     if (at > bom && is_fence) return next;
@@ -32,7 +36,8 @@ std::size_t find_body(std::string_view bytes) {
   return bom;
 }
 
-/// The length of a run of at least three backticks or tildes that opens or closes a code block, after spaces.
+/// The length of a run of at least three backticks or tildes that opens or closes a code block,
+/// after spaces.
 std::size_t fence_length(std::string_view line, char* mark) {
   const auto at = line.find_first_not_of(" \t>");
   if (at == line.npos || (line[at] != '`' && line[at] != '~')) return 0;
@@ -47,9 +52,12 @@ std::size_t fence_length(std::string_view line, char* mark) {
 bool begins_block(std::string_view line) {
   line = trim(line);
   if (line.empty() || std::string_view("#>|").find(line[0]) != std::string_view::npos) return true;
-  if (line.size() > 1 && std::string_view("-*+").find(line[0]) != std::string_view::npos && line[1] == ' ') return true;
+  if (line.size() > 1 && std::string_view("-*+").find(line[0]) != std::string_view::npos &&
+      line[1] == ' ')
+    return true;
   const auto digits = line.find_first_not_of("0123456789");
-  return digits != line.npos && digits > 0 && digits < 10 && (line[digits] == '.' || line[digits] == ')');
+  return digits != line.npos && digits > 0 && digits < 10 &&
+         (line[digits] == '.' || line[digits] == ')');
 }
 
 /// As in the vault's outline: lower case, runs of spaces as one hyphen.
@@ -57,15 +65,18 @@ std::string heading_slug(std::string_view text) {
   std::string slug;
   for (const char c : to_lower(text)) {
     const bool is_gap = c == ' ' || c == '\t';
-    if (!is_gap) slug += c;
-    else if (!slug.empty() && slug.back() != '-') slug += '-';
+    if (!is_gap)
+      slug += c;
+    else if (!slug.empty() && slug.back() != '-')
+      slug += '-';
   }
   return slug;
 }
 
 }  // namespace
 
-NoteText::NoteText(std::string_view bytes) : bytes_(bytes), body_begin_(find_body(bytes)), prose_(bytes) {
+NoteText::NoteText(std::string_view bytes)
+    : bytes_(bytes), body_begin_(find_body(bytes)), prose_(bytes) {
   blank(0, body_begin_);
   scan_lines();
   blank_inline();
@@ -87,11 +98,14 @@ void NoteText::scan_lines() {
     if (at >= body_begin_) {
       char mark = 0;
       const auto length = fence_length(line, &mark);
-      const bool closes = fence != 0 && mark == fence && length >= fence_size && trim(line).find_first_not_of(std::string(1, mark) + "> ") == line.npos;
+      const bool closes = fence != 0 && mark == fence && length >= fence_size &&
+                          trim(line).find_first_not_of(std::string(1, mark) + "> ") == line.npos;
       if (fence != 0 || length > 0) {
         blank(at, end);
-        if (fence == 0) fence = mark, fence_size = length;
-        else if (closes) fence = 0;
+        if (fence == 0)
+          fence = mark, fence_size = length;
+        else if (closes)
+          fence = 0;
         if (at > 0) prose_[at - 1] = kHardBreak;
       } else {
         scan_heading(at, at + line.size());
@@ -107,11 +121,15 @@ void NoteText::scan_heading(std::size_t begin, std::size_t end) {
   const auto indent = std::min<std::size_t>(line.find_first_not_of(' '), line.size());
   line.remove_prefix(indent);
   const auto level = std::min(line.find_first_not_of('#'), line.size());
-  if (indent > 3 || level == 0 || level > 6 || (level < line.size() && line[level] != ' ' && line[level] != '\t')) return;
+  if (indent > 3 || level == 0 || level > 6 ||
+      (level < line.size() && line[level] != ' ' && line[level] != '\t'))
+    return;
   auto text = trim(line.substr(level));
   const auto last = text.find_last_not_of('#');
-  if (last == text.npos) text = {};
-  else if (last + 1 < text.size() && (text[last] == ' ' || text[last] == '\t')) text = trim(text.substr(0, last));
+  if (last == text.npos)
+    text = {};
+  else if (last + 1 < text.size() && (text[last] == ' ' || text[last] == '\t'))
+    text = trim(text.substr(0, last));
   headings_.push_back({begin, end, unique_slug(heading_slug(text))});
   if (end < prose_.size()) prose_[end] = kHardBreak;
 }
@@ -124,13 +142,16 @@ std::string NoteText::unique_slug(const std::string& base) {
   return slug;
 }
 
-/// Inline code, link destinations, bare URLs, HTML tags, comments, math and tags; link brackets too.
+/// Inline code, link destinations, bare URLs, HTML tags, comments, math and tags; link brackets
+/// too.
 void NoteText::blank_inline() {
   const std::string_view text = prose_;  // blanking changes bytes in place, never the length
   std::size_t paragraph_end = 0;
-  bool no_comment_end = false, no_percent_end = false, no_math_end = false;  // searched once: else n^2 on a hostile note
+  bool no_comment_end = false, no_percent_end = false,
+       no_math_end = false;  // searched once: else n^2 on a hostile note
   // Blanks from `at` to the end of `close`, when that comes before `limit`; returns where to go on.
-  const auto blank_to = [&](std::size_t at, std::size_t skip, std::string_view close, std::size_t limit) {
+  const auto blank_to = [&](std::size_t at, std::size_t skip, std::string_view close,
+                            std::size_t limit) {
     const auto stop = text.substr(0, limit).find(close, at + skip);
     if (stop == text.npos) return at + skip;
     blank(at, stop + close.size());
@@ -158,10 +179,12 @@ void NoteText::blank_inline() {
       at = blank_to(at, 2, ")", paragraph_end);
     } else if (rest.starts_with("[[")) {
       const auto line = rest.substr(0, paragraph_end - at);
-      const auto close = line.find("]]"), bar = close == line.npos ? line.npos : line.substr(0, close).find('|');
+      const auto close = line.find("]]"),
+                 bar = close == line.npos ? line.npos : line.substr(0, close).find('|');
       blank(at, bar == line.npos ? at + 2 : at + bar + 1);
       at += 2;
-    } else if (rest.starts_with("http://") || rest.starts_with("https://") || rest.starts_with("www.")) {
+    } else if (rest.starts_with("http://") || rest.starts_with("https://") ||
+               rest.starts_with("www.")) {
       at = blank_run(at, " \t\r\n<>)\"\x1E");
     } else if (rest.starts_with("<!--")) {
       at = blank_far(at, 4, "-->", no_comment_end);
@@ -169,9 +192,11 @@ void NoteText::blank_inline() {
       at = blank_far(at, 2, "%%", no_percent_end);
     } else if (rest.starts_with("$$")) {
       at = blank_far(at, 2, "$$", no_math_end);
-    } else if (rest[0] == '<' && (after == '/' || (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z'))) {
+    } else if (rest[0] == '<' &&
+               (after == '/' || (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z'))) {
       at = blank_to(at, 1, ">", paragraph_end);
-    } else if (rest[0] == '#' && (is_blank_char(before) || before == kHardBreak) && after != '#' && !is_blank_char(after)) {
+    } else if (rest[0] == '#' && (is_blank_char(before) || before == kHardBreak) && after != '#' &&
+               !is_blank_char(after)) {
       at = blank_run(at, " \t\r\n,.;:!?\x1E");
     } else {
       ++at;
@@ -180,7 +205,8 @@ void NoteText::blank_inline() {
 }
 
 bool NoteText::is_heading(std::size_t at) const {
-  const auto next = std::upper_bound(headings_.begin(), headings_.end(), at, [](std::size_t a, const Heading& h) { return a < h.begin; });
+  const auto next = std::upper_bound(headings_.begin(), headings_.end(), at,
+                                     [](std::size_t a, const Heading& h) { return a < h.begin; });
   return next != headings_.begin() && at < (next - 1)->end;
 }
 
@@ -189,14 +215,17 @@ std::size_t NoteText::line_begin(std::size_t at) const {
   return next == lines_.begin() ? 0 : *(next - 1);
 }
 
-std::size_t NoteText::line_end(std::size_t at) const { return std::min(bytes_.size(), bytes_.find('\n', at)); }
+std::size_t NoteText::line_end(std::size_t at) const {
+  return std::min(bytes_.size(), bytes_.find('\n', at));
+}
 
 TagEvidence NoteText::evidence(std::size_t begin, std::size_t end) const {
   TagEvidence evidence;
   evidence.quote = std::string(bytes_.substr(begin, end - begin));
   evidence.begin = begin;
   evidence.end = end;
-  evidence.line = static_cast<int>(std::upper_bound(lines_.begin(), lines_.end(), begin) - lines_.begin());
+  evidence.line =
+      static_cast<int>(std::upper_bound(lines_.begin(), lines_.end(), begin) - lines_.begin());
   for (const auto& heading : headings_)
     if (heading.begin <= begin) evidence.anchor = heading.slug;
   return evidence;
@@ -205,15 +234,22 @@ TagEvidence NoteText::evidence(std::size_t begin, std::size_t end) const {
 TagEvidence NoteText::sentence_around(std::size_t begin, std::size_t end) const {
   const auto first = line_begin(begin), last = std::max(end, line_end(begin));
   const auto is_stop = [&](std::size_t at) {
-    return std::string_view(".!?").find(bytes_[at]) != std::string_view::npos && (at + 1 >= bytes_.size() || is_blank_char(bytes_[at + 1]));
+    return std::string_view(".!?").find(bytes_[at]) != std::string_view::npos &&
+           (at + 1 >= bytes_.size() || is_blank_char(bytes_[at + 1]));
   };
   auto from = begin, to = end;
   while (from > first && !is_stop(from - 1) && end - from < kMaxQuoteBytes) --from;
   while (to < last && to - from < kMaxQuoteBytes && (to == end || !is_stop(to - 1))) ++to;
-  while (from > first && from < begin && !is_blank_char(bytes_[from - 1])) ++from;  // whole words, whole characters
+  while (from > first && from < begin && !is_blank_char(bytes_[from - 1]))
+    ++from;  // whole words, whole characters
   while (to > end && to < last && !is_blank_char(bytes_[to])) --to;
-  while (from < begin && (is_blank_char(bytes_[from]) || (static_cast<unsigned char>(bytes_[from]) & 0xC0U) == 0x80U)) ++from;
-  while (to > end && (is_blank_char(bytes_[to - 1]) || (to < bytes_.size() && (static_cast<unsigned char>(bytes_[to]) & 0xC0U) == 0x80U))) --to;
+  while (from < begin && (is_blank_char(bytes_[from]) ||
+                          (static_cast<unsigned char>(bytes_[from]) & 0xC0U) == 0x80U))
+    ++from;
+  while (to > end &&
+         (is_blank_char(bytes_[to - 1]) ||
+          (to < bytes_.size() && (static_cast<unsigned char>(bytes_[to]) & 0xC0U) == 0x80U)))
+    --to;
   return evidence(from, to);
 }
 
@@ -228,7 +264,8 @@ std::optional<TagEvidence> NoteText::find_quote(std::string_view quote) const {
     return false;
   };
   if (!has_word()) return std::nullopt;
-  if (const auto at = bytes_.find(quote, body_begin_); at != bytes_.npos) return evidence(at, at + quote.size());
+  if (const auto at = bytes_.find(quote, body_begin_); at != bytes_.npos)
+    return evidence(at, at + quote.size());
 
   // The same without regard to the kind and amount of white space.
   const auto squeeze = [](std::string_view text, std::vector<std::size_t>* places) {

@@ -1,4 +1,6 @@
 #pragma once
+#include "ai/tagging.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -6,14 +8,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ai/tagging.hpp"
-
 namespace indx {
 
 /// Ends a sentence in `NoteText::prose`, where Markdown's structure does and no punctuation stands.
 inline constexpr char kHardBreak = '\x1E';
 
-/// A note as evidence: where its body begins, what of it is prose, and where a byte stands. Keeps a view of the bytes.
+/// A note as evidence: where its body begins, what of it is prose, and where a byte stands. Keeps a
+/// view of the bytes.
 class NoteText {
  public:
   explicit NoteText(std::string_view bytes);

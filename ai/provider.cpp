@@ -1,13 +1,13 @@
 #include "ai/provider.hpp"
 
-#include <algorithm>
-#include <condition_variable>
-#include <mutex>
-
 #include "ai/providers/openai.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
 
 namespace indx {
 namespace {
@@ -24,12 +24,16 @@ class BuiltinProvider : public Provider {
   std::string model() const override { return "extractive"; }
   bool can_generate() const override { return false; }
   Result<GenerateReply> generate(const GenerateRequest&, const CancelToken&) override {
-    return make_error(Reason::AiUnavailable, "The builtin provider has no chat model; set INDX_AI_PROVIDER and INDX_AI_MODEL.",
-                      {{"required_role", "chat"}});
+    return make_error(
+        Reason::AiUnavailable,
+        "The builtin provider has no chat model; set INDX_AI_PROVIDER and INDX_AI_MODEL.",
+        {{"required_role", "chat"}});
   }
 };
 
-bool is_blank(const AiUsage& usage) { return usage.input_tokens == 0 && usage.output_tokens == 0 && !usage.cost_usd; }
+bool is_blank(const AiUsage& usage) {
+  return usage.input_tokens == 0 && usage.output_tokens == 0 && !usage.cost_usd;
+}
 
 void wait_unless_cancelled(std::chrono::milliseconds time, const CancelToken& cancel) {
   std::mutex mutex;
@@ -42,7 +46,9 @@ void wait_unless_cancelled(std::chrono::milliseconds time, const CancelToken& ca
   wake.wait_for(lock, time, [&] { return cancel.is_cancelled(); });
 }
 
-Error call_cancelled() { return make_error(Reason::Cancelled, "The call to the AI provider was cancelled."); }
+Error call_cancelled() {
+  return make_error(Reason::Cancelled, "The call to the AI provider was cancelled.");
+}
 
 }  // namespace
 
@@ -51,8 +57,10 @@ AiUsage& AiUsage::operator+=(const AiUsage& other) {
   if (is_blank(*this)) return *this = other;
   input_tokens += other.input_tokens;
   output_tokens += other.output_tokens;
-  if (cost_usd && other.cost_usd) *cost_usd += *other.cost_usd;
-  else cost_usd.reset();  // a sum with an unknown part is unknown
+  if (cost_usd && other.cost_usd)
+    *cost_usd += *other.cost_usd;
+  else
+    cost_usd.reset();  // a sum with an unknown part is unknown
   if (other.source != "reported") source = other.source;
   return *this;
 }
@@ -81,8 +89,10 @@ Result<GenerateReply> generate_reply_from_json(const Json& json) {
     reply.usage.output_tokens = usage.at("output_tokens").get<std::int64_t>();
     if (usage.at("cost_usd").is_number()) reply.usage.cost_usd = usage.at("cost_usd").get<double>();
     reply.usage.source = usage.at("source").get<std::string>();
-    const auto* name = std::find(std::begin(kFinishNames), std::end(kFinishNames), json.at("finish_reason").get<std::string>());
-    if (name == std::end(kFinishNames)) return internal_error("A stored model reply has an unknown finish reason.");
+    const auto* name = std::find(std::begin(kFinishNames), std::end(kFinishNames),
+                                 json.at("finish_reason").get<std::string>());
+    if (name == std::end(kFinishNames))
+      return internal_error("A stored model reply has an unknown finish reason.");
     reply.finish_reason = static_cast<FinishReason>(name - std::begin(kFinishNames));
     return reply;
   } catch (const Json::exception&) {
@@ -92,9 +102,11 @@ Result<GenerateReply> generate_reply_from_json(const Json& json) {
 
 Result<std::unique_ptr<Provider>> make_provider(const AiConfig& config) {
   if (!config.enabled || config.provider.empty()) return std::unique_ptr<Provider>();
-  if (config.provider == "builtin") return std::unique_ptr<Provider>(std::make_unique<BuiltinProvider>());
+  if (config.provider == "builtin")
+    return std::unique_ptr<Provider>(std::make_unique<BuiltinProvider>());
   if (config.provider != "openai")
-    return invalid(cat("The AI provider `", config.provider, "` is not available in this version; use builtin or openai."),
+    return invalid(cat("The AI provider `", config.provider,
+                       "` is not available in this version; use builtin or openai."),
                    {{"key", "INDX_AI_PROVIDER"}, {"value", config.provider}});
   if (config.model.empty()) {  // each role may be unset (row D2): the vault is served without AI
     log_warn("AI is off: the openai provider needs a model; set INDX_AI_MODEL or ai.model");
@@ -107,7 +119,8 @@ bool is_transient(const Error& error) {
   if (error.reason != Reason::AiProviderError) return false;
   const auto cause = error.details.value("cause", "");
   if (cause == "timeout" || cause == "connect") return true;
-  if (cause != "status" || error.details.value("upstream_code", "") == "insufficient_quota") return false;
+  if (cause != "status" || error.details.value("upstream_code", "") == "insufficient_quota")
+    return false;
   const auto status = error.details.value("upstream_status", 0);
   return status == 408 || status == 429 || status >= 500;
 }
@@ -118,9 +131,11 @@ std::optional<std::chrono::milliseconds> retry_after(const Error& error) {
   return std::chrono::milliseconds(it->get<std::int64_t>());
 }
 
-Result<GenerateReply> generate_with_retry(Provider& provider, const GenerateRequest& request, const CancelToken& cancel,
-                                          const RetryHooks& hooks) {
-  const auto now = [&] { return hooks.now ? hooks.now() : std::chrono::steady_clock::now().time_since_epoch(); };
+Result<GenerateReply> generate_with_retry(Provider& provider, const GenerateRequest& request,
+                                          const CancelToken& cancel, const RetryHooks& hooks) {
+  const auto now = [&] {
+    return hooks.now ? hooks.now() : std::chrono::steady_clock::now().time_since_epoch();
+  };
   const auto begin = now();
   for (int attempt = 1;; ++attempt) {
     if (cancel.is_cancelled()) return call_cancelled();
@@ -128,10 +143,13 @@ Result<GenerateReply> generate_with_retry(Provider& provider, const GenerateRequ
     auto result = provider.generate(request, cancel);
     if (hooks.on_result) hooks.on_result(attempt, result);
     if (result || attempt > kMaxRetries || !is_transient(result.error())) return result;
-    const auto pause = std::max(kFirstWait * (1 << (attempt - 1)), retry_after(result.error()).value_or(kFirstWait));
+    const auto pause = std::max(kFirstWait * (1 << (attempt - 1)),
+                                retry_after(result.error()).value_or(kFirstWait));
     if (now() - begin + pause > kRetryWindow) return result;
-    if (hooks.wait) hooks.wait(pause, cancel);
-    else wait_unless_cancelled(pause, cancel);
+    if (hooks.wait)
+      hooks.wait(pause, cancel);
+    else
+      wait_unless_cancelled(pause, cancel);
   }
 }
 
@@ -141,7 +159,8 @@ std::int64_t estimate_tokens(std::string_view text) {
     const auto point = decode_at(text, i);
     i += point.length;
     const bool is_latin = point.value < 0x250;
-    const bool is_alphabetic = point.value < 0x1100;  // Greek to Georgian: about two characters a token
+    const bool is_alphabetic =
+        point.value < 0x1100;  // Greek to Georgian: about two characters a token
     quarters += is_latin ? 1 : is_alphabetic ? 2 : 4;
   }
   return (quarters + 3) / 4;

@@ -11,7 +11,8 @@ namespace indx {
 /// Why work should stop. `Shutdown` gives a job back to the queue; the others end it.
 enum class CancelReason : std::uint8_t { None, Requested, Shutdown, TimeLimit, LeaseLost };
 
-/// Shared by everything that works on one call; copies refer to the same state. Safe from any thread.
+/// Shared by everything that works on one call; copies refer to the same state. Safe from any
+/// thread.
 class CancelToken {
  public:
   CancelToken() : state_(std::make_shared<State>()) {}
@@ -27,11 +28,13 @@ class CancelToken {
     {
       const std::scoped_lock lock(state_->mutex);
       callbacks.swap(state_->callbacks);
-      for (auto& [id, callback] : callbacks) callback();  // under the lock: a removed callback never runs later
+      for (auto& [id, callback] : callbacks)
+        callback();  // under the lock: a removed callback never runs later
     }
   }
 
-  /// Runs `callback` on cancel (at once when already cancelled) while the returned guard lives. It must not block.
+  /// Runs `callback` on cancel (at once when already cancelled) while the returned guard lives. It
+  /// must not block.
   class Registration;
   [[nodiscard]] Registration on_cancel(std::function<void()> callback) const;
 

@@ -1,5 +1,8 @@
 #include "base/config.hpp"
 
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
 #include <Poco/AutoPtr.h>
 #include <Poco/Exception.h>
 #include <Poco/Util/JSONConfiguration.h>
@@ -14,9 +17,6 @@
 #include <iterator>
 #include <limits>
 #include <sstream>
-
-#include "base/text.hpp"
-#include "base/unicode.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not declared by every unistd.h
 
@@ -66,7 +66,8 @@ const std::vector<Setting>& settings() {
     auto api_key = variable_only("openai.api_key", "INDX_OPENAI_API_KEY", Kind::Text);
     auto other_api_key = variable_only("openai.api_key_alias", "OPENAI_API_KEY", Kind::Text);
     api_key.is_secret = other_api_key.is_secret = true;
-    return new std::vector<Setting>{  // never freed: other statics may still read it at exit
+    return new std::vector<Setting>{
+        // never freed: other statics may still read it at exit
         variable_only("index_dir", "INDX_INDEX_DIR", Kind::Text),
         variable_only("host", "INDX_HOST", Kind::Text),
         port,
@@ -112,34 +113,46 @@ const std::vector<Setting>& settings() {
 constexpr const char* kOtherVariables[] = {"INDX_VAULT", "INDX_URL", "INDX_TOKEN"};
 
 const Setting* find_setting(std::string_view key) {
-  const auto it = std::find_if(settings().begin(), settings().end(), [&](const Setting& s) { return s.key == key; });
+  const auto it = std::find_if(settings().begin(), settings().end(),
+                               [&](const Setting& s) { return s.key == key; });
   return it == settings().end() ? nullptr : &*it;
 }
 
 std::string number_text(double value) {
-  return value == static_cast<double>(static_cast<std::int64_t>(value)) ? cat(static_cast<std::int64_t>(value)) : cat(value);
+  return value == static_cast<double>(static_cast<std::int64_t>(value))
+             ? cat(static_cast<std::int64_t>(value))
+             : cat(value);
 }
 
 std::string allowed_values(const Setting& setting) {
   const auto range = cat(" from ", number_text(setting.least), " to ", number_text(setting.most));
   switch (setting.kind) {
-    case Kind::Text: return setting.choices.empty() ? "text" : cat("one of ", join(setting.choices, ", "));
-    case Kind::Integer: return "a whole number" + range;
-    case Kind::Number: return "a number" + range;
-    case Kind::Flag: return "true or false";
-    case Kind::Globs: return "a list of path globs";
+    case Kind::Text:
+      return setting.choices.empty() ? "text" : cat("one of ", join(setting.choices, ", "));
+    case Kind::Integer:
+      return "a whole number" + range;
+    case Kind::Number:
+      return "a number" + range;
+    case Kind::Flag:
+      return "true or false";
+    case Kind::Globs:
+      return "a list of path globs";
   }
   return {};
 }
 
 enum class Origin : std::uint8_t { Environment, File };
 
-Error bad_value(const Setting& setting, Origin origin, const std::string& value, const std::string& allowed) {
+Error bad_value(const Setting& setting, Origin origin, const std::string& value,
+                const std::string& allowed) {
   const bool from_file = origin == Origin::File;
   const auto& name = from_file ? setting.key : setting.variable;
-  const auto shown = setting.is_secret ? std::string() : cat(" is `", prefix_at_grapheme(value, 100), "` but");
-  auto message = cat(name, shown, " must be ", allowed, "; it is set in ", from_file ? kFileName : "the environment", ".");
-  Json details{{"key", name}, {"source", from_file ? kFileName : "environment"}, {"allowed", allowed}};
+  const auto shown =
+      setting.is_secret ? std::string() : cat(" is `", prefix_at_grapheme(value, 100), "` but");
+  auto message = cat(name, shown, " must be ", allowed, "; it is set in ",
+                     from_file ? kFileName : "the environment", ".");
+  Json details{
+      {"key", name}, {"source", from_file ? kFileName : "environment"}, {"allowed", allowed}};
   if (!setting.is_secret) details["value"] = std::string(prefix_at_grapheme(value, 100));
   return invalid(std::move(message), std::move(details));
 }
@@ -153,19 +166,26 @@ bool looks_secret(std::string name) {
   name = to_lower(replace_all(name, "-", "_"));
   for (const std::string_view secret : {"key", "apikey", "token", "secret", "password"}) {
     if (name == secret) return true;
-    if (name.size() > secret.size() && name.ends_with(secret) && name[name.size() - secret.size() - 1] == '_') return true;
+    if (name.size() > secret.size() && name.ends_with(secret) &&
+        name[name.size() - secret.size() - 1] == '_')
+      return true;
   }
   return false;
 }
 
 bool has_kind(const Json& value, Kind kind) {
   switch (kind) {
-    case Kind::Text: return value.is_string();
-    case Kind::Integer: return value.is_number_integer();
-    case Kind::Number: return value.is_number();
-    case Kind::Flag: return value.is_boolean();
+    case Kind::Text:
+      return value.is_string();
+    case Kind::Integer:
+      return value.is_number_integer();
+    case Kind::Number:
+      return value.is_number();
+    case Kind::Flag:
+      return value.is_boolean();
     case Kind::Globs:
-      return value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& v) { return v.is_string(); });
+      return value.is_array() &&
+             std::all_of(value.begin(), value.end(), [](const Json& v) { return v.is_string(); });
   }
   return false;
 }
@@ -176,23 +196,30 @@ bool is_group(const std::string& key) {
 }
 
 /// Refuses secrets and wrong types in `object`; `prefix` is the dotted path to it.
-Status check_members(const Json& object, const std::string& prefix, std::vector<std::string>* warnings) {
+Status check_members(const Json& object, const std::string& prefix,
+                     std::vector<std::string>* warnings) {
   for (const auto& [name, value] : object.items()) {
     const auto key = prefix + name;
-    if (looks_secret(name) || (value.is_string() && value.get_ref<const std::string&>().starts_with("sk-")))
-      return bad_file(cat(key, " looks like a secret: secrets never in ", kFileName, "; set the environment variable instead."),
+    if (looks_secret(name) ||
+        (value.is_string() && value.get_ref<const std::string&>().starts_with("sk-")))
+      return bad_file(cat(key, " looks like a secret: secrets never in ", kFileName,
+                          "; set the environment variable instead."),
                       {{"key", key}});
     if (value.is_null()) continue;
     const auto* setting = name.find('.') == name.npos ? find_setting(key) : nullptr;
     if (setting != nullptr && setting->in_file) {
       if (!has_kind(value, setting->kind))
-        return bad_value(*setting, Origin::File, value.dump(-1, ' ', false, Json::error_handler_t::replace), allowed_values(*setting));
+        return bad_value(*setting, Origin::File,
+                         value.dump(-1, ' ', false, Json::error_handler_t::replace),
+                         allowed_values(*setting));
     } else if (name.find('.') == name.npos && is_group(key)) {
-      if (!value.is_object()) return bad_file(cat(key, " must be an object in ", kFileName, "."), {{"key", key}});
+      if (!value.is_object())
+        return bad_file(cat(key, " must be an object in ", kFileName, "."), {{"key", key}});
       INDX_TRY(check_members(value, key + ".", warnings));
     } else {
       if (value.is_object()) INDX_TRY(check_members(value, key + ".", nullptr));  // for secrets
-      if (warnings != nullptr) warnings->push_back(cat(kFileName, " sets ", key, ", which is not a key of this version."));
+      if (warnings != nullptr)
+        warnings->push_back(cat(kFileName, " sets ", key, ", which is not a key of this version."));
     }
   }
   return {};
@@ -218,10 +245,13 @@ Status check_file_text(const std::string& text, std::vector<std::string>* warnin
   Json document;
   try {
     document = Json::parse(text);
-  } catch (const Json::parse_error& failure) {  // its text may quote the file, so only the place is told
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(failure.byte, text.size()));
+  } catch (
+      const Json::parse_error& failure) {  // its text may quote the file, so only the place is told
+    const auto end =
+        text.begin() + static_cast<std::ptrdiff_t>(std::min(failure.byte, text.size()));
     const auto line = 1 + std::count(text.begin(), end == text.begin() ? end : end - 1, '\n');
-    return bad_file(cat(kFileName, " is not valid JSON: error in line ", line, "."), {{"line", line}});
+    return bad_file(cat(kFileName, " is not valid JSON: error in line ", line, "."),
+                    {{"line", line}});
   }
   if (!document.is_object()) return bad_file(cat(kFileName, " must hold one JSON object."));
   return check_members(document, "", warnings);
@@ -316,7 +346,8 @@ class Reader {
       const auto& all = setting.choices;
       if (!all.empty() && std::find(all.begin(), all.end(), value) == all.end()) return false;
       field = value;
-      return std::none_of(value.begin(), value.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+      return std::none_of(value.begin(), value.end(),
+                          [](char c) { return static_cast<unsigned char>(c) < 0x20; });
     });
   }
   void flag(const char* key, bool& field) {
@@ -331,7 +362,8 @@ class Reader {
     read(key, [&](const Setting& setting, const std::string& value) {
       using Parsed = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
       const auto parsed = parse_number<Parsed>(value);
-      if (!parsed || !(static_cast<double>(*parsed) >= setting.least && static_cast<double>(*parsed) <= setting.most))
+      if (!parsed || !(static_cast<double>(*parsed) >= setting.least &&
+                       static_cast<double>(*parsed) <= setting.most))
         return false;
       field = static_cast<T>(*parsed);
       return true;
@@ -353,7 +385,8 @@ class Reader {
   bool is_set(const char* key) const { return layers_.find(key).has_value(); }
   void fail(const char* key, const std::string& allowed) {
     const auto found = layers_.find(key);
-    if (!error_ && found) error_ = bad_value(*find_setting(key), found->origin, found->text, allowed);
+    if (!error_ && found)
+      error_ = bad_value(*find_setting(key), found->origin, found->text, allowed);
   }
   const std::optional<Error>& error() const { return error_; }
 
@@ -376,7 +409,9 @@ void read_server(Reader& reader, Config& config) {
   reader.number("port", config.port);
   std::string durability = "full", format = "text";
   reader.text("durability", durability);
-  config.durability = durability == "off" ? Durability::Off : durability == "normal" ? Durability::Normal : Durability::Full;
+  config.durability = durability == "off"      ? Durability::Off
+                      : durability == "normal" ? Durability::Normal
+                                               : Durability::Full;
   reader.text("log.format", format);
   config.log_format = format == "json" ? LogFormat::JsonLines : LogFormat::Text;
   reader.text("log.level", config.log_level);
@@ -395,9 +430,11 @@ void read_provider(Reader& reader, AiConfig& ai) {
   reader.text(key, ai.provider);
   if (ai.provider == "none" || ai.provider == "off") ai.provider.clear();
   if (ai.provider.empty() || ai.provider == "builtin" || ai.provider == "openai") return;
-  const std::vector<std::string> later = {"vercel-ai-gateway", "ollama", "anthropic", "google", "huggingface"};
+  const std::vector<std::string> later = {"vercel-ai-gateway", "ollama", "anthropic", "google",
+                                          "huggingface"};
   const bool is_later = std::find(later.begin(), later.end(), ai.provider) != later.end();
-  reader.fail(key, cat("builtin, openai or none", is_later ? " (the named one is not available in this version)" : ""));
+  reader.fail(key, cat("builtin, openai or none",
+                       is_later ? " (the named one is not available in this version)" : ""));
 }
 
 void read_ai(Reader& reader, AiConfig& ai) {
@@ -405,9 +442,11 @@ void read_ai(Reader& reader, AiConfig& ai) {
   reader.text("ai.model", ai.model);
   reader.text("openai.base_url", ai.openai_base_url);
   const auto& url = ai.openai_base_url;
-  if (!url.starts_with("http://") && !url.starts_with("https://")) reader.fail("openai.base_url", "a http:// or https:// URL");
+  if (!url.starts_with("http://") && !url.starts_with("https://"))
+    reader.fail("openai.base_url", "a http:// or https:// URL");
   while (ai.openai_base_url.ends_with('/')) ai.openai_base_url.pop_back();
-  reader.text(reader.is_set("openai.api_key") ? "openai.api_key" : "openai.api_key_alias", ai.openai_api_key);
+  reader.text(reader.is_set("openai.api_key") ? "openai.api_key" : "openai.api_key_alias",
+              ai.openai_api_key);
   reader.number("ai.max_input_tokens", ai.max_input_tokens);
   reader.number("ai.max_output_tokens", ai.max_output_tokens);
   reader.number("ai.temperature", ai.temperature);
@@ -420,7 +459,8 @@ void read_jobs(Reader& reader, JobsConfig& jobs) {
   reader.duration("jobs.lease_ms", jobs.lease);
   jobs.heartbeat = std::min(jobs.heartbeat, std::max(jobs.lease / 3, std::chrono::milliseconds(1)));
   reader.duration("jobs.heartbeat_ms", jobs.heartbeat);
-  if (jobs.heartbeat >= jobs.lease) reader.fail("jobs.heartbeat_ms", cat("shorter than the lease of ", jobs.lease.count(), " ms"));
+  if (jobs.heartbeat >= jobs.lease)
+    reader.fail("jobs.heartbeat_ms", cat("shorter than the lease of ", jobs.lease.count(), " ms"));
   reader.duration("jobs.sweep_ms", jobs.sweep);
   reader.duration("jobs.stop_grace_ms", jobs.stop_grace);
   reader.number("jobs.runners", jobs.runners);
@@ -430,17 +470,22 @@ void read_jobs(Reader& reader, JobsConfig& jobs) {
   reader.number("jobs.max_crashes", jobs.max_crashes);
 }
 
-/// AI is off when either place says so: `false` in the file holds whatever the environment says (row D22).
+/// AI is off when either place says so: `false` in the file holds whatever the environment says
+/// (row D22).
 void read_enabled(Reader& reader, const Layers& layers, bool& enabled) {
   reader.flag("ai.enabled", enabled);
-  if (layers.file().has("ai.enabled") && layers.file().getRawString("ai.enabled") == "false") enabled = false;
+  if (layers.file().has("ai.enabled") && layers.file().getRawString("ai.enabled") == "false")
+    enabled = false;
 }
 
 void warn_of_unknown_variables(const Environment& env, std::vector<std::string>& warnings) {
   for (const auto& name : split(env("INDX_*").value_or(""), '\n')) {
     const auto is_known = [&](const auto& known) { return name == known; };
-    if (name.empty() || std::any_of(std::begin(kOtherVariables), std::end(kOtherVariables), is_known)) continue;
-    if (std::none_of(settings().begin(), settings().end(), [&](const Setting& s) { return s.variable == name; }))
+    if (name.empty() ||
+        std::any_of(std::begin(kOtherVariables), std::end(kOtherVariables), is_known))
+      continue;
+    if (std::none_of(settings().begin(), settings().end(),
+                     [&](const Setting& s) { return s.variable == name; }))
       warnings.push_back(cat("The environment sets ", name, ", which this version does not know."));
   }
 }
@@ -460,16 +505,19 @@ Environment process_environment() {
     if (name == "INDX_*") {
       std::vector<std::string> names;
       for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
-        if (const std::string_view pair = *entry; pair.starts_with("INDX_")) names.emplace_back(pair.substr(0, pair.find('=')));
+        if (const std::string_view pair = *entry; pair.starts_with("INDX_"))
+          names.emplace_back(pair.substr(0, pair.find('=')));
       return join(names, "\n");
     }
-    const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets variables after start
+    const char* value = std::getenv(
+        name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets variables after start
     if (value == nullptr) return std::nullopt;
     return value;
   };
 }
 
-Result<Config> load_config(const std::string& vault_dir, const Environment& env, std::vector<std::string>* warnings) {
+Result<Config> load_config(const std::string& vault_dir, const Environment& env,
+                           std::vector<std::string>* warnings) {
   Config config;
   config.vault_dir = absolute_path(vault_dir);
   const auto relocated = env("INDX_INDEX_DIR").value_or("");

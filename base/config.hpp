@@ -1,11 +1,11 @@
 #pragma once
+#include "base/result.hpp"
+
 #include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "base/result.hpp"
 
 namespace indx {
 
@@ -13,17 +13,17 @@ enum class Durability : std::uint8_t { Full, Normal, Off };
 enum class LogFormat : std::uint8_t { Text, JsonLines };
 
 struct AiConfig {
-  bool enabled = true;                       ///< config `ai.enabled`, env `INDX_AI_ENABLED`
-  std::string provider;                      ///< env `INDX_AI_PROVIDER`, config `ai.provider`; empty: AI is off
-  std::string model;                         ///< `INDX_AI_MODEL`, `ai.model`
+  bool enabled = true;   ///< config `ai.enabled`, env `INDX_AI_ENABLED`
+  std::string provider;  ///< env `INDX_AI_PROVIDER`, config `ai.provider`; empty: AI is off
+  std::string model;     ///< `INDX_AI_MODEL`, `ai.model`
   std::string openai_base_url = "https://api.openai.com/v1";  ///< `INDX_OPENAI_BASE_URL`
-  std::string openai_api_key;                ///< `INDX_OPENAI_API_KEY`, then `OPENAI_API_KEY`; never logged
-  int max_input_tokens = 64000;              ///< `INDX_AI_MAX_INPUT_TOKENS`, `ai.max_input_tokens`
-  int max_output_tokens = 2048;              ///< `INDX_AI_MAX_OUTPUT_TOKENS`, `ai.max_output_tokens`
-  double temperature = 0;                    ///< `INDX_AI_TEMPERATURE`, `ai.temperature`
+  std::string openai_api_key;    ///< `INDX_OPENAI_API_KEY`, then `OPENAI_API_KEY`; never logged
+  int max_input_tokens = 64000;  ///< `INDX_AI_MAX_INPUT_TOKENS`, `ai.max_input_tokens`
+  int max_output_tokens = 2048;  ///< `INDX_AI_MAX_OUTPUT_TOKENS`, `ai.max_output_tokens`
+  double temperature = 0;        ///< `INDX_AI_TEMPERATURE`, `ai.temperature`
   std::chrono::milliseconds timeout{30000};  ///< `INDX_AI_TIMEOUT_MS`
-  std::vector<std::string> allow_globs;      ///< `INDX_AI_ALLOW_GLOBS`, `ai.allow_globs`; empty: all
-  std::vector<std::string> deny_globs;       ///< `INDX_AI_DENY_GLOBS`, `ai.deny_globs`; wins over allow
+  std::vector<std::string> allow_globs;  ///< `INDX_AI_ALLOW_GLOBS`, `ai.allow_globs`; empty: all
+  std::vector<std::string> deny_globs;   ///< `INDX_AI_DENY_GLOBS`, `ai.deny_globs`; wins over allow
 };
 
 struct JobsConfig {  // `INDX_JOBS_*` (upper snake case of the name), config `jobs.*`
@@ -38,36 +38,38 @@ struct JobsConfig {  // `INDX_JOBS_*` (upper snake case of the name), config `jo
   int max_crashes = 3;
 };
 
-/// Everything that can be set. Precedence: command line, then for safety keys (enabled, credentials, listeners) the
-/// environment over the file, for tuning keys (temperature, max_*, globs) the file over the environment (row D26).
+/// Everything that can be set. Precedence: command line, then for safety keys (enabled,
+/// credentials, listeners) the environment over the file, for tuning keys (temperature, max_*,
+/// globs) the file over the environment (row D26).
 struct Config {
-  std::string vault_dir;                    ///< absolute
-  std::string index_dir;                    ///< absolute; default `<vault>/.indx`
-  std::string host = "127.0.0.1";           ///< `INDX_HOST`
-  int port = 8080;                          ///< `INDX_PORT`; 0: the system picks
-  Durability durability = Durability::Full; ///< `INDX_DURABILITY` full|normal|off
-  LogFormat log_format = LogFormat::Text;   ///< `INDX_LOG_FORMAT` text|json
-  std::string log_level = "info";           ///< `INDX_LOG_LEVEL` debug|info|warn|error
-  int http_workers = 8;                     ///< `INDX_HTTP_WORKERS`, `http.workers`
-  int rate_limit_per_minute = 6000;         ///< `INDX_RATE_LIMIT_PER_MINUTE`, `http.rate_limit_per_minute`; 0: none
-  bool case_insensitive_match = false;      ///< `case_insensitive_match`
-  bool legacy_properties = false;           ///< `legacy_properties`
-  bool watch = true;                        ///< `INDX_WATCH`
-  int versions_per_note = 50;               ///< `versions.per_note`
-  int version_days = 30;                    ///< `versions.days`
+  std::string vault_dir;                     ///< absolute
+  std::string index_dir;                     ///< absolute; default `<vault>/.indx`
+  std::string host = "127.0.0.1";            ///< `INDX_HOST`
+  int port = 8080;                           ///< `INDX_PORT`; 0: the system picks
+  Durability durability = Durability::Full;  ///< `INDX_DURABILITY` full|normal|off
+  LogFormat log_format = LogFormat::Text;    ///< `INDX_LOG_FORMAT` text|json
+  std::string log_level = "info";            ///< `INDX_LOG_LEVEL` debug|info|warn|error
+  int http_workers = 8;                      ///< `INDX_HTTP_WORKERS`, `http.workers`
+  int rate_limit_per_minute =
+      6000;  ///< `INDX_RATE_LIMIT_PER_MINUTE`, `http.rate_limit_per_minute`; 0: none
+  bool case_insensitive_match = false;                       ///< `case_insensitive_match`
+  bool legacy_properties = false;                            ///< `legacy_properties`
+  bool watch = true;                                         ///< `INDX_WATCH`
+  int versions_per_note = 50;                                ///< `versions.per_note`
+  int version_days = 30;                                     ///< `versions.days`
   std::int64_t versions_max_bytes = std::int64_t{1} << 30U;  ///< `versions.max_bytes`
   AiConfig ai;
   JobsConfig jobs;
 };
 
-/// Reads an environment variable; a parameter so that tests need no real environment. Asked for `INDX_*` it may answer
-/// with the names that are set, one a line.
+/// Reads an environment variable; a parameter so that tests need no real environment. Asked for
+/// `INDX_*` it may answer with the names that are set, one a line.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 Environment process_environment();
 
-/// Builds the configuration for the vault at `vault_dir` from the environment and `<index_dir>/config.json`. An error
-/// names the key, its value (unless secret), and what is allowed. Unknown `INDX_*` names and file keys are warnings
-/// in `*warnings`, when given.
+/// Builds the configuration for the vault at `vault_dir` from the environment and
+/// `<index_dir>/config.json`. An error names the key, its value (unless secret), and what is
+/// allowed. Unknown `INDX_*` names and file keys are warnings in `*warnings`, when given.
 Result<Config> load_config(const std::string& vault_dir, const Environment& env,
                            std::vector<std::string>* warnings = nullptr);
 

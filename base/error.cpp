@@ -13,21 +13,22 @@ struct CodeRow {
 };
 
 constexpr std::array kCodes = {
-    CodeRow{ErrorCode::InvalidArgument, 400, 2},    CodeRow{ErrorCode::Unauthenticated, 401, 5},
-    CodeRow{ErrorCode::Forbidden, 403, 5},          CodeRow{ErrorCode::NotFound, 404, 3},
-    CodeRow{ErrorCode::Conflict, 409, 4},           CodeRow{ErrorCode::PreconditionFailed, 412, 4},
-    CodeRow{ErrorCode::TooLarge, 413, 2},           CodeRow{ErrorCode::RateLimited, 429, 1},
-    CodeRow{ErrorCode::Cancelled, 499, 1},          CodeRow{ErrorCode::Internal, 500, 1},
-    CodeRow{ErrorCode::Unavailable, 503, 1},        CodeRow{ErrorCode::Timeout, 504, 1},
-    CodeRow{ErrorCode::Unprocessable, 422, 2},      CodeRow{ErrorCode::AiUnavailable, 503, 6},
-    CodeRow{ErrorCode::AiQuotaExceeded, 429, 7},    CodeRow{ErrorCode::AiProviderError, 502, 8},
+    CodeRow{ErrorCode::InvalidArgument, 400, 2}, CodeRow{ErrorCode::Unauthenticated, 401, 5},
+    CodeRow{ErrorCode::Forbidden, 403, 5},       CodeRow{ErrorCode::NotFound, 404, 3},
+    CodeRow{ErrorCode::Conflict, 409, 4},        CodeRow{ErrorCode::PreconditionFailed, 412, 4},
+    CodeRow{ErrorCode::TooLarge, 413, 2},        CodeRow{ErrorCode::RateLimited, 429, 1},
+    CodeRow{ErrorCode::Cancelled, 499, 1},       CodeRow{ErrorCode::Internal, 500, 1},
+    CodeRow{ErrorCode::Unavailable, 503, 1},     CodeRow{ErrorCode::Timeout, 504, 1},
+    CodeRow{ErrorCode::Unprocessable, 422, 2},   CodeRow{ErrorCode::AiUnavailable, 503, 6},
+    CodeRow{ErrorCode::AiQuotaExceeded, 429, 7}, CodeRow{ErrorCode::AiProviderError, 502, 8},
 };
 
 constexpr std::array kReasons = {
     ReasonRow{Reason::ValidationFailed, "validation_failed", ErrorCode::InvalidArgument, false},
     ReasonRow{Reason::Unauthorized, "unauthorized", ErrorCode::Unauthenticated, false},
     ReasonRow{Reason::Forbidden, "forbidden", ErrorCode::Forbidden, false},
-    ReasonRow{Reason::ConfirmationRequired, "confirmation_required", ErrorCode::PreconditionFailed, false},
+    ReasonRow{Reason::ConfirmationRequired, "confirmation_required", ErrorCode::PreconditionFailed,
+              false},
     ReasonRow{Reason::VaultLocked, "vault_locked", ErrorCode::Conflict, true},
     ReasonRow{Reason::NotFound, "not_found", ErrorCode::NotFound, false},
     ReasonRow{Reason::MethodNotAllowed, "method_not_allowed", ErrorCode::InvalidArgument, false},
@@ -66,10 +67,12 @@ constexpr bool tables_are_complete() {
     if (&row != &kReasons[static_cast<std::size_t>(row.reason)] || row.name.empty()) return false;
   return true;
 }
-static_assert(tables_are_complete(), "every Reason and ErrorCode needs one row, in the order of the enum");
+static_assert(tables_are_complete(),
+              "every Reason and ErrorCode needs one row, in the order of the enum");
 
 const CodeRow& code_row(ErrorCode code) {
-  return *std::find_if(kCodes.begin(), kCodes.end(), [&](const CodeRow& row) { return row.code == code; });
+  return *std::find_if(kCodes.begin(), kCodes.end(),
+                       [&](const CodeRow& row) { return row.code == code; });
 }
 
 }  // namespace
@@ -84,7 +87,9 @@ std::optional<Reason> parse_reason(std::string_view name) {
 
 ErrorCode Error::code() const { return reason_row(reason).code; }
 std::string_view Error::name() const { return reason_row(reason).name; }
-int Error::http_status() const { return reason == Reason::MethodNotAllowed ? 405 : code_row(code()).http_status; }
+int Error::http_status() const {
+  return reason == Reason::MethodNotAllowed ? 405 : code_row(code()).http_status;
+}
 int Error::exit_code() const { return code_row(code()).exit_code; }
 bool Error::is_retryable() const { return reason_row(reason).is_retryable; }
 
@@ -99,7 +104,8 @@ Error error_from_json(const Json& body) {
     return it != body.end() && it->is_string() ? it->get<std::string>() : std::string();
   };
   Error error{parse_reason(text("code")).value_or(Reason::Internal), text("message")};
-  if (const auto it = body.find("details"); it != body.end() && it->is_object()) error.details = *it;
+  if (const auto it = body.find("details"); it != body.end() && it->is_object())
+    error.details = *it;
   return error;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
+#include "base/json.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "base/json.hpp"
 
 namespace indx {
 
@@ -69,9 +69,9 @@ enum class Reason : std::uint8_t {
 /// One row of the error registry.
 struct ReasonRow {
   Reason reason;
-  std::string_view name;     ///< `etag_mismatch`: the code of `/v1` bodies, MCP errors and logs
+  std::string_view name;  ///< `etag_mismatch`: the code of `/v1` bodies, MCP errors and logs
   ErrorCode code;
-  bool is_retryable;         ///< the same call may succeed later, unchanged
+  bool is_retryable;  ///< the same call may succeed later, unchanged
 };
 
 /// A failed call: `message` says what happened, to what, and what to do next.

@@ -12,7 +12,7 @@ Json Event::to_json(const std::string& epoch) const {
   json["actor"] = actor;
   json["subject"] = subject;
   if (!job_id.empty()) json["job_id"] = job_id;
-  for (const auto& [key, value] : data.items()) json[key] = value;
+  for (const auto& [key, value] : data.items()) if (!json.contains(key)) json[key] = value;  // the envelope is ours
   return json;
 }
 
@@ -20,7 +20,8 @@ bool kind_matches(const std::string& kind, const std::vector<std::string>& patte
   if (patterns.empty()) return true;
   for (const auto& pattern : patterns) {
     const bool is_prefix = pattern.size() > 1 && pattern.ends_with(".*");
-    if (is_prefix ? kind.starts_with(pattern.substr(0, pattern.size() - 1)) : kind == pattern) return true;
+    if (is_prefix ? kind.starts_with(pattern.substr(0, pattern.size() - 1)) : kind == pattern)
+      return true;
   }
   return false;
 }

@@ -1,5 +1,7 @@
 #include "base/hash.hpp"
 
+#include "base/assert.hpp"
+
 #include <Poco/Base64Decoder.h>
 #include <Poco/Base64Encoder.h>
 #include <openssl/crypto.h>
@@ -9,17 +11,17 @@
 #include <cstdio>
 #include <sstream>
 
-#include "base/assert.hpp"
-
 namespace indx {
 
 std::string etag_of(std::string_view bytes) {
   char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(XXH64(bytes.data(), bytes.size(), 0)));
+  std::snprintf(text, sizeof text, "%016llx",
+                static_cast<unsigned long long>(XXH64(bytes.data(), bytes.size(), 0)));
   return text;
 }
 
-// OpenSSL directly: Poco's engine reads /dev/urandom again for each hash, which costs more than the hash.
+// OpenSSL directly: Poco's engine reads /dev/urandom again for each hash, which costs more than the
+// hash.
 std::string sha256_hex(std::string_view bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   unsigned char digest[EVP_MAX_MD_SIZE];
@@ -27,7 +29,8 @@ std::string sha256_hex(std::string_view bytes) {
   const int ok = EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
   INDX_ASSERT(ok == 1);
   std::string hex;
-  for (unsigned int i = 0; i < size; ++i) (hex += kDigits[digest[i] >> 4U]) += kDigits[digest[i] & 15U];
+  for (unsigned int i = 0; i < size; ++i)
+    (hex += kDigits[digest[i] >> 4U]) += kDigits[digest[i] & 15U];
   return hex;
 }
 

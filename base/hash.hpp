@@ -1,9 +1,9 @@
 #pragma once
+#include "base/json.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "base/json.hpp"
 
 namespace indx {
 

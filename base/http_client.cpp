@@ -1,5 +1,8 @@
 #include "base/http_client.hpp"
 
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
 #include <Poco/Exception.h>
 #include <Poco/Net/Context.h>
 #include <Poco/Net/DNS.h>
@@ -10,7 +13,6 @@
 #include <Poco/Net/SocketAddress.h>
 #include <Poco/Net/StreamSocket.h>
 #include <Poco/URI.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
@@ -20,10 +22,8 @@
 #include <limits>
 #include <mutex>
 #include <sstream>
+#include <sys/socket.h>
 #include <thread>
-
-#include "base/text.hpp"
-#include "base/unicode.hpp"
 
 namespace indx {
 namespace {
@@ -39,16 +39,17 @@ constexpr std::size_t kMaxHeadBytes = 64U << 10U;
 /// Where a URL points.
 struct Target {
   bool is_tls = false;
-  std::string host;         ///< without brackets; empty for a socket file
+  std::string host;  ///< without brackets; empty for a socket file
   std::uint16_t port = 0;
   std::string socket_path;
   std::string path_and_query;
-  std::string authority;    ///< the Host header and the name in messages
+  std::string authority;  ///< the Host header and the name in messages
 };
 
 bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return c > ' ' && c < 0x7F && std::string_view("()<>@,;:\\\"/[]?={}").find(c) == std::string_view::npos;
+    return c > ' ' && c < 0x7F &&
+           std::string_view("()<>@,;:\\\"/[]?={}").find(c) == std::string_view::npos;
   });
 }
 
@@ -58,9 +59,12 @@ Result<Target> parse_url(const std::string& url) {
   Target target;
   if (url.starts_with("unix:")) {
     const auto colon = url.find(':', 5);
-    if (colon == url.npos || colon == 5 || url.compare(colon + 1, 1, "/") != 0) return invalid("A unix URL is unix:<path>:/<target>.");
-    target.socket_path = percent_decode(url.substr(5, colon - 5));  // so that it may hold spaces and colons
-    if (target.socket_path.size() > 107) return invalid("The path of the socket is longer than 107 bytes.");
+    if (colon == url.npos || colon == 5 || url.compare(colon + 1, 1, "/") != 0)
+      return invalid("A unix URL is unix:<path>:/<target>.");
+    target.socket_path =
+        percent_decode(url.substr(5, colon - 5));  // so that it may hold spaces and colons
+    if (target.socket_path.size() > 107)
+      return invalid("The path of the socket is longer than 107 bytes.");
     target.path_and_query = url.substr(colon + 1);
     target.authority = "localhost";
     return target;
@@ -68,9 +72,11 @@ Result<Target> parse_url(const std::string& url) {
   try {
     const Poco::URI uri(url);
     target.is_tls = uri.getScheme() == "https";
-    if (!target.is_tls && uri.getScheme() != "http") return invalid("The URL must begin with http://, https:// or unix:.");
+    if (!target.is_tls && uri.getScheme() != "http")
+      return invalid("The URL must begin with http://, https:// or unix:.");
     if (uri.getHost().empty()) return invalid("The URL has no host.");
-    if (!uri.getUserInfo().empty()) return invalid("The URL must not hold a user name or password.");
+    if (!uri.getUserInfo().empty())
+      return invalid("The URL must not hold a user name or password.");
     target.host = uri.getHost();
     target.port = uri.getPort();
     target.path_and_query = uri.getPathEtc().substr(0, uri.getPathEtc().find('#'));
@@ -85,9 +91,11 @@ Result<Target> parse_url(const std::string& url) {
 }
 
 Status check_request(const HttpClientRequest& request) {
-  if (!is_token(request.method)) return invalid("The HTTP method holds characters that are not allowed.");
+  if (!is_token(request.method))
+    return invalid("The HTTP method holds characters that are not allowed.");
   for (const auto& [name, value] : request.headers) {
-    if (!is_token(name)) return invalid("The name of a header holds characters that are not allowed.");
+    if (!is_token(name))
+      return invalid("The name of a header holds characters that are not allowed.");
     if (value.find_first_of(std::string_view("\r\n\0", 3)) != value.npos)
       return invalid(cat("The value of the header ", name, " holds a line break."));
     const auto lower = to_lower(name);
@@ -97,7 +105,8 @@ Status check_request(const HttpClientRequest& request) {
   return {};
 }
 
-/// Ends blocking socket calls on cancel or at the deadline, by shutting the socket down. The socket must outlive it.
+/// Ends blocking socket calls on cancel or at the deadline, by shutting the socket down. The socket
+/// must outlive it.
 class Cutter {
  public:
   Cutter(int socket, const CancelToken& cancel, std::optional<SteadyTime> deadline)
@@ -121,7 +130,8 @@ class Cutter {
   std::jthread timer_;  // last: ends before what it uses
 };
 
-/// Gives access to the bytes behind the response head: Poco's own body streams cannot tell a cut body from a whole one.
+/// Gives access to the bytes behind the response head: Poco's own body streams cannot tell a cut
+/// body from a whole one.
 class RawSession : public pn::HTTPClientSession {
  public:
   explicit RawSession(const pn::StreamSocket& socket) : HTTPClientSession(socket) {}
@@ -133,12 +143,14 @@ class RawSession : public pn::HTTPClientSession {
 };
 
 pn::Context::Ptr tls_context() {
-  static const pn::Context::Ptr context = [] {  // reading the system's CA certificates takes milliseconds
-    pn::Context::Ptr made = new pn::Context(pn::Context::TLS_CLIENT_USE, "", "", "", pn::Context::VERIFY_STRICT, 9, true);
-    made->requireMinimumProtocol(pn::Context::PROTO_TLSV1_2);
-    made->enableExtendedCertificateVerification(true);
-    return made;
-  }();
+  static const pn::Context::Ptr context =
+      [] {  // reading the system's CA certificates takes milliseconds
+        pn::Context::Ptr made = new pn::Context(pn::Context::TLS_CLIENT_USE, "", "", "",
+                                                pn::Context::VERIFY_STRICT, 9, true);
+        made->requireMinimumProtocol(pn::Context::PROTO_TLSV1_2);
+        made->enableExtendedCertificateVerification(true);
+        return made;
+      }();
   return context;
 }
 
@@ -172,8 +184,11 @@ class BodyReader {
       std::string line;
       if (!read_line(line)) return BodyEnd::Cut;
       std::uint64_t length = 0;
-      const auto [stop, failure] = std::from_chars(line.data(), line.data() + line.size(), length, 16);
-      if (failure != std::errc() || (stop != line.data() + line.size() && *stop != ';' && *stop != ' ')) return BodyEnd::Malformed;
+      const auto [stop, failure] =
+          std::from_chars(line.data(), line.data() + line.size(), length, 16);
+      if (failure != std::errc() ||
+          (stop != line.data() + line.size() && *stop != ';' && *stop != ' '))
+        return BodyEnd::Malformed;
       if (length == 0) break;
       if (const auto end = read_length(length); end != BodyEnd::Whole) return end;
       if (!read_line(line)) return BodyEnd::Cut;
@@ -232,24 +247,33 @@ class Exchange {
   }
 
  private:
-  Error cancelled() const { return make_error(Reason::Cancelled, cat("The call to ", target_.authority, " was cancelled.")); }
+  Error cancelled() const {
+    return make_error(Reason::Cancelled, cat("The call to ", target_.authority, " was cancelled."));
+  }
   Error timed_out() const {
-    return make_error(Reason::Timeout, cat(target_.authority, " did not answer within ", request_.timeout.count(), " ms."));
+    return make_error(Reason::Timeout, cat(target_.authority, " did not answer within ",
+                                           request_.timeout.count(), " ms."));
   }
   Error no_connection(const std::string& why) const {
-    return make_error(Reason::Unavailable, cat("No connection to ", target_.authority, ": ", why, "."), {{"cause", "connect"}});
+    return make_error(Reason::Unavailable,
+                      cat("No connection to ", target_.authority, ": ", why, "."),
+                      {{"cause", "connect"}});
   }
   Error lost(const Cutter& cutter, const std::string& why) const {
     if (cancel_.is_cancelled()) return cancelled();
     if (cutter.timed_out()) return timed_out();
-    return make_error(Reason::Unavailable, cat("The connection to ", target_.authority, " was lost: ", why, "."), {{"cause", "lost"}});
+    return make_error(Reason::Unavailable,
+                      cat("The connection to ", target_.authority, " was lost: ", why, "."),
+                      {{"cause", "lost"}});
   }
 
-  /// The look-up cannot be interrupted, so another thread does it and is left behind on cancel or timeout.
+  /// The look-up cannot be interrupted, so another thread does it and is left behind on cancel or
+  /// timeout.
   Result<std::vector<pn::SocketAddress>> addresses() const {
     if (!target_.socket_path.empty())
       return std::vector{pn::SocketAddress(pn::SocketAddress::UNIX_LOCAL, target_.socket_path)};
-    if (pn::IPAddress literal; pn::IPAddress::tryParse(target_.host, literal)) return std::vector{pn::SocketAddress(literal, target_.port)};
+    if (pn::IPAddress literal; pn::IPAddress::tryParse(target_.host, literal))
+      return std::vector{pn::SocketAddress(literal, target_.port)};
     struct Lookup {
       std::mutex mutex;
       std::condition_variable done;
@@ -318,12 +342,15 @@ class Exchange {
     return socket;
   }
 
-  Result<HttpClientResponse> talk(pn::StreamSocket socket, const Cutter& cutter, std::size_t max_bytes, const OnData& on_data) const {
+  Result<HttpClientResponse> talk(pn::StreamSocket socket, const Cutter& cutter,
+                                  std::size_t max_bytes, const OnData& on_data) const {
     if (target_.is_tls) {
       try {
         socket = pn::SecureStreamSocket::attach(socket, target_.host, tls_context());
       } catch (const Poco::Exception& failure) {
-        return cutter.timed_out() || cancel_.is_cancelled() ? lost(cutter, "") : no_connection(cat("TLS: ", failure.name()));
+        return cutter.timed_out() || cancel_.is_cancelled()
+                   ? lost(cutter, "")
+                   : no_connection(cat("TLS: ", failure.name()));
       }
     }
     RawSession session(socket);
@@ -351,11 +378,15 @@ class Exchange {
       case BodyEnd::Whole:
         if (!cancel_.is_cancelled() && !cutter.timed_out()) return response;
         return lost(cutter, "");
-      case BodyEnd::Stopped: return response;
-      case BodyEnd::Cut: return lost(cutter, "the answer ended early");
-      case BodyEnd::Malformed: return lost(cutter, "the answer is malformed");
+      case BodyEnd::Stopped:
+        return response;
+      case BodyEnd::Cut:
+        return lost(cutter, "the answer ended early");
+      case BodyEnd::Malformed:
+        return lost(cutter, "the answer is malformed");
       case BodyEnd::TooLarge:
-        return make_error(Reason::TooLarge, cat("The answer of ", target_.authority, " is larger than ", max_bytes, " bytes."));
+        return make_error(Reason::TooLarge, cat("The answer of ", target_.authority,
+                                                " is larger than ", max_bytes, " bytes."));
     }
     return lost(cutter, "");
   }
@@ -366,11 +397,13 @@ class Exchange {
     for (const auto& [name, value] : request_.headers) head.set(name, value);
     session.setKeepAlive(false);
     head.setKeepAlive(false);
-    const bool has_body = !request_.body.empty() || request_.method == "POST" || request_.method == "PUT" || request_.method == "PATCH";
+    const bool has_body = !request_.body.empty() || request_.method == "POST" ||
+                          request_.method == "PUT" || request_.method == "PATCH";
     if (has_body) head.setContentLength64(static_cast<Poco::Int64>(request_.body.size()));
     auto& out = session.sendRequest(head);
     out.write(request_.body.data(), static_cast<std::streamsize>(request_.body.size()));
-    out.flush();  // a failure shows when the answer is read: the server may have answered before it closed
+    out.flush();  // a failure shows when the answer is read: the server may have answered before it
+                  // closed
   }
 
   /// Poco takes a head that was cut for a whole one, so the end is looked for here.
@@ -398,29 +431,34 @@ class Exchange {
   std::optional<SteadyTime> deadline_;
 };
 
-Result<HttpClientResponse> exchange(const HttpClientRequest& request, const CancelToken& cancel, std::size_t max_bytes,
-                                    const OnData& on_data) {
-  static const auto previous = std::signal(SIGPIPE, SIG_IGN);  // a peer that closes is an error, not the end of the process
+Result<HttpClientResponse> exchange(const HttpClientRequest& request, const CancelToken& cancel,
+                                    std::size_t max_bytes, const OnData& on_data) {
+  static const auto previous =
+      std::signal(SIGPIPE, SIG_IGN);  // a peer that closes is an error, not the end of the process
   static_cast<void>(previous);
   auto target = INDX_TRY(parse_url(request.url));
   INDX_TRY(check_request(request));
-  if (cancel.is_cancelled()) return make_error(Reason::Cancelled, cat("The call to ", target.authority, " was cancelled."));
+  if (cancel.is_cancelled())
+    return make_error(Reason::Cancelled, cat("The call to ", target.authority, " was cancelled."));
   return Exchange(request, std::move(target), cancel).run(max_bytes, on_data);
 }
 
 }  // namespace
 
-Result<HttpClientResponse> http_exchange(const HttpClientRequest& request, const CancelToken& cancel) {
+Result<HttpClientResponse> http_exchange(const HttpClientRequest& request,
+                                         const CancelToken& cancel) {
   std::string body;
-  auto response = INDX_TRY(exchange(request, cancel, request.max_response_bytes, [&](std::string_view piece) {
-    body += piece;
-    return true;
-  }));
+  auto response =
+      INDX_TRY(exchange(request, cancel, request.max_response_bytes, [&](std::string_view piece) {
+        body += piece;
+        return true;
+      }));
   response.body = std::move(body);
   return response;
 }
 
-Result<HttpClientResponse> http_stream(const HttpClientRequest& request, const CancelToken& cancel, const OnData& on_data) {
+Result<HttpClientResponse> http_stream(const HttpClientRequest& request, const CancelToken& cancel,
+                                       const OnData& on_data) {
   return exchange(request, cancel, std::numeric_limits<std::size_t>::max(), on_data);
 }
 

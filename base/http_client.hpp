@@ -1,12 +1,12 @@
 #pragma once
+#include "base/cancel.hpp"
+#include "base/result.hpp"
+
 #include <chrono>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
-
-#include "base/cancel.hpp"
-#include "base/result.hpp"
 
 namespace indx {
 
@@ -26,12 +26,14 @@ struct HttpClientResponse {
   std::string body;
 };
 
-/// One exchange; redirects are not followed, TLS is verified. Errors: `timeout`, `cancelled`, `unavailable` (no
-/// connection), `too_large`. Cancel closes the socket, so a blocked read returns at once.
-Result<HttpClientResponse> http_exchange(const HttpClientRequest& request, const CancelToken& cancel);
+/// One exchange; redirects are not followed, TLS is verified. Errors: `timeout`, `cancelled`,
+/// `unavailable` (no connection), `too_large`. Cancel closes the socket, so a blocked read returns
+/// at once.
+Result<HttpClientResponse> http_exchange(const HttpClientRequest& request,
+                                         const CancelToken& cancel);
 
-/// The same, but hands over each received piece of the body as it comes (for SSE), however many; `on_data` returns false
-/// to stop.
+/// The same, but hands over each received piece of the body as it comes (for SSE), however many;
+/// `on_data` returns false to stop.
 Result<HttpClientResponse> http_stream(const HttpClientRequest& request, const CancelToken& cancel,
                                        const std::function<bool(std::string_view)>& on_data);
 

@@ -1,31 +1,40 @@
 #include "base/log.hpp"
 
-#include <unistd.h>
-
-#include <atomic>
-
 #include "base/clock.hpp"
 #include "base/text.hpp"
+
+#include <atomic>
+#include <unistd.h>
 
 namespace indx {
 namespace {
 
-std::atomic<LogLevel> g_level = LogLevel::Info;      // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): set once at start
-std::atomic<LogFormat> g_format = LogFormat::Text;   // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): set once at start
-thread_local std::string t_request;                  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): see LogContext
-thread_local std::string t_job;                      // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): see LogContext
+std::atomic<LogLevel> g_level = LogLevel::Info;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables):
+                                                 // set once at start
+std::atomic<LogFormat> g_format = LogFormat::Text;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables):
+                                                    // set once at start
+thread_local std::string
+    t_request;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): see LogContext
+thread_local std::string
+    t_job;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): see LogContext
 
 std::string_view level_name(LogLevel level) {
   switch (level) {
-    case LogLevel::Debug: return "debug";
-    case LogLevel::Info: return "info";
-    case LogLevel::Warn: return "warn";
-    case LogLevel::Error: return "error";
+    case LogLevel::Debug:
+      return "debug";
+    case LogLevel::Info:
+      return "info";
+    case LogLevel::Warn:
+      return "warn";
+    case LogLevel::Error:
+      return "error";
   }
   return "error";
 }
 
-std::string to_text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string to_text(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace
 
@@ -66,7 +75,8 @@ void log(LogLevel level, std::string_view message, const Json& fields) {
     for (const auto& [key, value] : all.items()) line += cat(" ", key, "=", to_text(value));
   }
   line += '\n';
-  // One write, so that lines of several threads do not mix. A closed stderr must not end the program.
+  // One write, so that lines of several threads do not mix. A closed stderr must not end the
+  // program.
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 

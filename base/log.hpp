@@ -1,15 +1,16 @@
 #pragma once
-#include <string>
-#include <string_view>
-
 #include "base/config.hpp"
 #include "base/json.hpp"
+
+#include <string>
+#include <string_view>
 
 namespace indx {
 
 enum class LogLevel : std::uint8_t { Debug, Info, Warn, Error };
 
-/// Set once at start; lines go to stderr, one write each. Text: `time level message key=value…`; JSON: one object a line.
+/// Set once at start; lines go to stderr, one write each. Text: `time level message key=value…`;
+/// JSON: one object a line.
 void configure_log(LogLevel level, LogFormat format);
 LogLevel parse_log_level(std::string_view name);
 
@@ -27,9 +28,17 @@ class LogContext {
 
 /// Never pass note content, prompts, model output or secrets.
 void log(LogLevel level, std::string_view message, const Json& fields = Json::object());
-inline void log_debug(std::string_view m, const Json& f = Json::object()) { log(LogLevel::Debug, m, f); }
-inline void log_info(std::string_view m, const Json& f = Json::object()) { log(LogLevel::Info, m, f); }
-inline void log_warn(std::string_view m, const Json& f = Json::object()) { log(LogLevel::Warn, m, f); }
-inline void log_error(std::string_view m, const Json& f = Json::object()) { log(LogLevel::Error, m, f); }
+inline void log_debug(std::string_view m, const Json& f = Json::object()) {
+  log(LogLevel::Debug, m, f);
+}
+inline void log_info(std::string_view m, const Json& f = Json::object()) {
+  log(LogLevel::Info, m, f);
+}
+inline void log_warn(std::string_view m, const Json& f = Json::object()) {
+  log(LogLevel::Warn, m, f);
+}
+inline void log_error(std::string_view m, const Json& f = Json::object()) {
+  log(LogLevel::Error, m, f);
+}
 
 }  // namespace indx

@@ -1,8 +1,8 @@
 #include "base/random.hpp"
 
-#include <sys/random.h>
-
 #include "base/assert.hpp"
+
+#include <sys/random.h>
 
 namespace indx {
 
@@ -12,7 +12,8 @@ std::string Random::hex(std::size_t bytes) {
   text.reserve(bytes * 2);
   while (text.size() < bytes * 2) {
     const std::uint64_t word = next();
-    for (int shift = 60; shift >= 0 && text.size() < bytes * 2; shift -= 4) text += kDigits[(word >> shift) & 15U];
+    for (int shift = 60; shift >= 0 && text.size() < bytes * 2; shift -= 4)
+      text += kDigits[(word >> shift) & 15U];
   }
   return text;
 }

@@ -19,16 +19,19 @@ std::vector<std::string> expand_braces(std::string_view pattern) {
   const auto open = pattern.find('{');
   const auto close = open == pattern.npos ? pattern.npos : pattern.find('}', open);
   if (close == pattern.npos) return {std::string(pattern)};
+  // The rest is written out once, so the work is bounded by the cap at each level.
+  const auto rests = expand_braces(pattern.substr(close + 1));
   std::vector<std::string> all;
   for (const auto& choice : split(pattern.substr(open + 1, close - open - 1), ','))
-    for (const auto& rest : expand_braces(pattern.substr(close + 1))) {
+    for (const auto& rest : rests) {
       if (all.size() == 64) return all;
       all.push_back(cat(pattern.substr(0, open), choice, rest));
     }
   return all;
 }
 
-/// The length of the class `[...]` at the front of `pattern`, 0 if it is none; `*matches` tells whether `c` is in it.
+/// The length of the class `[...]` at the front of `pattern`, 0 if it is none; `*matches` tells
+/// whether `c` is in it.
 std::size_t match_class(std::string_view pattern, char c, bool* matches) {
   const auto close = pattern.find(']', 2);
   if (pattern.empty() || pattern[0] != '[' || close == pattern.npos) return 0;
@@ -55,7 +58,8 @@ bool match_one(std::string_view pattern, std::string_view path) {
   for (std::size_t p = 0; p < pattern.size();) {
     std::fill(next.begin(), next.end(), false);
     std::size_t used = 1;
-    if (pattern.substr(p, 3) == "**/" && (p == 0 || pattern[p - 1] == '/')) {  // nothing, or whole segments
+    if (pattern.substr(p, 3) == "**/" &&
+        (p == 0 || pattern[p - 1] == '/')) {  // nothing, or whole segments
       used = 3;
       bool seen = false;
       for (std::size_t i = 0; i <= path.size(); ++i) {
@@ -78,7 +82,9 @@ bool match_one(std::string_view pattern, std::string_view path) {
         bool in_class = false;
         const auto length = match_class(pattern.substr(p), path[i], &in_class);
         used = length > 0 ? length : 1;
-        const bool same = length > 0 ? in_class : pattern[p] == '?' ? path[i] != '/' : pattern[p] == path[i];
+        const bool same = length > 0          ? in_class
+                          : pattern[p] == '?' ? path[i] != '/'
+                                              : pattern[p] == path[i];
         if (row[i] && same) next[i + 1] = true;
       }
     }
@@ -137,7 +143,8 @@ bool glob_match(std::string_view pattern, std::string_view path) {
 std::string percent_decode(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 && hex_value(text[i + 2]) >= 0) {
+    if (text[i] == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 &&
+        hex_value(text[i + 2]) >= 0) {
       out += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
       i += 2;
     } else {
@@ -152,7 +159,8 @@ std::string percent_encode(std::string_view text, bool keep_slash) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 128 && std::isalnum(byte) != 0) || c == '-' || c == '.' || c == '_' || c == '~' || (c == '/' && keep_slash)) {
+    if ((byte < 128 && std::isalnum(byte) != 0) || c == '-' || c == '.' || c == '_' || c == '~' ||
+        (c == '/' && keep_slash)) {
       out += c;
     } else {
       out += '%';

@@ -20,9 +20,9 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 std::string_view trim(std::string_view text);
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
 
-/// Whether `path` matches the glob: `*` and `?` stay inside a segment, `**` crosses them, `[a-z]` and `{a,b}` work.
-/// A pattern that ends in `/` or names a folder prefix with `/**` matches everything below. Time is bounded by
-/// pattern length x path length.
+/// Whether `path` matches the glob: `*` and `?` stay inside a segment, `**` crosses them, `[a-z]`
+/// and `{a,b}` work. A pattern that ends in `/` or names a folder prefix with `/**` matches
+/// everything below. Time is bounded by pattern length x path length.
 bool glob_match(std::string_view pattern, std::string_view path);
 
 /// Percent-decoding, once; a lone `%` is literal.

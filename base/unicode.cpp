@@ -9,12 +9,16 @@ namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
 
-/// Length of the valid sequence at the front of `text`, 0 if it is invalid. Overlong forms and surrogates are invalid.
+/// Length of the valid sequence at the front of `text`, 0 if it is invalid. Overlong forms and
+/// surrogates are invalid.
 std::size_t sequence_length(std::string_view text, char32_t* value) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
   if (first < 0x80) return *value = first, 1;
-  const std::size_t length = first >= 0xF0 && first < 0xF5 ? 4 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xC2 && first < 0xE0 ? 2 : 0;
+  const std::size_t length = first >= 0xF0 && first < 0xF5   ? 4
+                             : first >= 0xE0 && first < 0xF0 ? 3
+                             : first >= 0xC2 && first < 0xE0 ? 2
+                                                             : 0;
   if (length == 0 || text.size() < length) return 0;
   char32_t c = first & (0xFFU >> (length + 1));
   for (std::size_t i = 1; i < length; ++i) {
@@ -45,7 +49,9 @@ std::string map(std::string_view text, int options) {
   return result;
 }
 
-utf8proc_category_t category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
+utf8proc_category_t category(char32_t c) {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(c));
+}
 
 }  // namespace
 
@@ -85,14 +91,15 @@ std::string to_lower(std::string_view text) {
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
     const auto point = decode_at(text, i);
-    append_utf8(out, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(point.value))));
+    append_utf8(
+        out, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(point.value))));
     i += point.length;
   }
   return out;
 }
 
-// Simple folding keeps `ß` apart from `ss` (rule 7.3) and maps final sigma: lower(upper(c)) does both, but for
-// dotless i and the sharp s, whose upper-case forms belong to other letters.
+// Simple folding keeps `ß` apart from `ss` (rule 7.3) and maps final sigma: lower(upper(c)) does
+// both, but for dotless i and the sharp s, whose upper-case forms belong to other letters.
 std::string fold_case(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -105,9 +112,12 @@ std::string fold_case(std::string_view text) {
       out += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
       continue;
     }
-    if (c == 0x3C2) c = 0x3C3;                                 // final sigma
-    else if (c == 0x1E9E) c = 0xDF;                            // capital sharp s
-    else c = utf8proc_tolower(c);
+    if (c == 0x3C2)
+      c = 0x3C3;  // final sigma
+    else if (c == 0x1E9E)
+      c = 0xDF;  // capital sharp s
+    else
+      c = utf8proc_tolower(c);
     append_utf8(out, static_cast<char32_t>(c));
   }
   return out;
@@ -131,7 +141,9 @@ bool is_letter(char32_t c) {
   const auto kind = category(c);
   return kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
 }
-bool is_digit(char32_t c) { return c < 128 ? c >= '0' && c <= '9' : category(c) == UTF8PROC_CATEGORY_ND; }
+bool is_digit(char32_t c) {
+  return c < 128 ? c >= '0' && c <= '9' : category(c) == UTF8PROC_CATEGORY_ND;
+}
 bool is_mark(char32_t c) {
   if (c < 128) return false;
   const auto kind = category(c);
@@ -142,31 +154,38 @@ bool is_space(char32_t c) {
   return c == 0x85 || category(c) == UTF8PROC_CATEGORY_ZS || c == 0x2028 || c == 0x2029;
 }
 bool is_upper(char32_t c) {
-  return c < 128 ? c >= 'A' && c <= 'Z' : category(c) == UTF8PROC_CATEGORY_LU || category(c) == UTF8PROC_CATEGORY_LT;
+  return c < 128 ? c >= 'A' && c <= 'Z'
+                 : category(c) == UTF8PROC_CATEGORY_LU || category(c) == UTF8PROC_CATEGORY_LT;
 }
 bool is_emoji_or_symbol(char32_t c) {
   if (c < 128) return false;
-  return category(c) == UTF8PROC_CATEGORY_SO || category(c) == UTF8PROC_CATEGORY_SK || c == 0xFE0F || c == 0x200D;
+  return category(c) == UTF8PROC_CATEGORY_SO || category(c) == UTF8PROC_CATEGORY_SK ||
+         c == 0xFE0F || c == 0x200D;
 }
 bool is_unspaced_script(char32_t c) {
-  return (c >= 0x0E00 && c <= 0x0EFF) || (c >= 0x1000 && c <= 0x109F) || (c >= 0x1780 && c <= 0x17FF) ||
-         (c >= 0x1100 && c <= 0x11FF) || (c >= 0x3005 && c <= 0x3007) || (c >= 0x3040 && c <= 0x30FF) ||
-         (c >= 0x3100 && c <= 0x312F) || (c >= 0x31F0 && c <= 0x31FF) || (c >= 0x3400 && c <= 0x4DBF) ||
-         (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0xA960 && c <= 0xA97F) || (c >= 0xAC00 && c <= 0xD7FF) ||
-         (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFF66 && c <= 0xFF9D) || (c >= 0x20000 && c <= 0x3FFFF);
+  return (c >= 0x0E00 && c <= 0x0EFF) || (c >= 0x1000 && c <= 0x109F) ||
+         (c >= 0x1780 && c <= 0x17FF) || (c >= 0x1100 && c <= 0x11FF) ||
+         (c >= 0x3005 && c <= 0x3007) || (c >= 0x3040 && c <= 0x30FF) ||
+         (c >= 0x3100 && c <= 0x312F) || (c >= 0x31F0 && c <= 0x31FF) ||
+         (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x4E00 && c <= 0x9FFF) ||
+         (c >= 0xA960 && c <= 0xA97F) || (c >= 0xAC00 && c <= 0xD7FF) ||
+         (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFF66 && c <= 0xFF9D) ||
+         (c >= 0x20000 && c <= 0x3FFFF);
 }
 
 bool is_word_character(char32_t c) {
   const auto kind = category(c);
   return (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO) ||
-         (kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO) || kind == UTF8PROC_CATEGORY_CO;
+         (kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO) ||
+         kind == UTF8PROC_CATEGORY_CO;
 }
 
 char32_t search_letter(char32_t c) {
   if (c >= 0xAC00 && c <= 0xD7A3) return c;
   utf8proc_int32_t parts[16];
   int boundary = 0;
-  const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts, 16, UTF8PROC_DECOMPOSE, &boundary);
+  const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts, 16,
+                                             UTF8PROC_DECOMPOSE, &boundary);
   const auto base = count > 0 && count <= 16 ? parts[0] : static_cast<utf8proc_int32_t>(c);
   return base == 0x3C2 ? 0x3C3 : static_cast<char32_t>(utf8proc_tolower(base));
 }
@@ -178,8 +197,9 @@ std::string_view prefix_at_grapheme(std::string_view text, std::size_t max_bytes
   char32_t previous = 0;
   for (std::size_t i = 0; i <= max_bytes;) {
     const auto point = decode_at(text, i);
-    if (i == 0 || utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(previous),
-                                                   static_cast<utf8proc_int32_t>(point.value), &state))
+    if (i == 0 ||
+        utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(previous),
+                                         static_cast<utf8proc_int32_t>(point.value), &state))
       border = i;
     previous = point.value;
     i += point.length;

@@ -23,18 +23,19 @@ CodePoint decode_at(std::string_view text, std::size_t at);
 void append_utf8(std::string& out, char32_t code_point);
 
 bool is_letter(char32_t c);
-bool is_digit(char32_t c);        ///< Unicode Nd
+bool is_digit(char32_t c);  ///< Unicode Nd
 bool is_mark(char32_t c);
-bool is_space(char32_t c);        ///< ASCII white space, U+0085, U+00A0, and Zs
+bool is_space(char32_t c);  ///< ASCII white space, U+0085, U+00A0, and Zs
 bool is_upper(char32_t c);
 bool is_emoji_or_symbol(char32_t c);  ///< categories So, Sk and emoji modifiers
-/// Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar: scripts written without spaces between words (Hangul: searched by syllable).
+/// Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar: scripts written without spaces between words
+/// (Hangul: searched by syllable).
 bool is_unspaced_script(char32_t c);
 
 /// Letters, numbers and private-use characters of every script: what search words are made of.
 bool is_word_character(char32_t c);
-/// The lower-case letter without its combining marks, final sigma joined (vault-rules 7.3); `ß`, `ı`, `ø` and Hangul
-/// syllables stay as they are.
+/// The lower-case letter without its combining marks, final sigma joined (vault-rules 7.3); `ß`,
+/// `ı`, `ø` and Hangul syllables stay as they are.
 char32_t search_letter(char32_t c);
 
 /// The longest prefix of at most `max_bytes` that ends at a grapheme border.

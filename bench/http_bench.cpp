@@ -1,20 +1,20 @@
-// note_read over HTTP against a bare handler on the same front that returns the same bytes; then event streams: 2,000
-// open SSE clients and how fast events reach them all. The load generator shares the machine with the server.
+// note_read over HTTP against a bare handler on the same front that returns the same bytes; then
+// event streams: 2,000 open SSE clients and how fast events reach them all. The load generator
+// shares the machine with the server.
+#include "actors/engine.hpp"
+#include "bench/support.hpp"
+#include "http/rest.hpp"
+#include "http/server.hpp"
+
 #include <arpa/inet.h>
+#include <atomic>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <atomic>
 #include <thread>
-
-#include "actors/engine.hpp"
-#include "bench/support.hpp"
-#include "http/rest.hpp"
-#include "http/server.hpp"
+#include <unistd.h>
 
 namespace {
 
@@ -36,7 +36,8 @@ int connect_to(int port) {
 }
 
 void send_all(int fd, const std::string& text) {
-  if (::send(fd, text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size())) std::exit(1);
+  if (::send(fd, text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size()))
+    std::exit(1);
 }
 
 /// Reads one answer with Content-Length; its whole size.
@@ -76,7 +77,8 @@ double requests_per_s(int port, const std::vector<std::string>& requests) {
   return static_cast<double>(done) / kSeconds;
 }
 
-/// Counts `data:` lines that arrive on all streams until there are `wanted`; gives seconds, or 0 after 60 s.
+/// Counts `data:` lines that arrive on all streams until there are `wanted`; gives seconds, or 0
+/// after 60 s.
 double seconds_until(int epoll, long wanted) {
   const double begin = now_s();
   long seen = 0;
@@ -118,17 +120,23 @@ int main() {
   Router router;
   add_rest_routes(router, *dispatcher);
   std::string bare_body;
-  router.add("GET", "/bare", [&](const HttpRequest&, const std::map<std::string, std::string>&, Responder responder) {
-    responder.send({200, {{"Content-Type", "application/json"}}, bare_body});
+  router.add(
+      "GET", "/bare",
+      [&](const HttpRequest&, const std::map<std::string, std::string>&, Responder responder) {
+        responder.send({200, {{"Content-Type", "application/json"}}, bare_body});
+      });
+  auto server = HttpServer::start({}, [&](const HttpRequest& request, Responder responder) {
+    router.handle(request, responder);
   });
-  auto server = HttpServer::start({}, [&](const HttpRequest& request, Responder responder) { router.handle(request, responder); });
   if (!server.has_value()) return 1;
   const int port = (*server)->port();
   const auto head = [&](const std::string& target) {
-    return cat("GET ", target, " HTTP/1.1\r\nHost: 127.0.0.1:", port, "\r\nAuthorization: Bearer ", (*engine)->owner_token(), "\r\n\r\n");
+    return cat("GET ", target, " HTTP/1.1\r\nHost: 127.0.0.1:", port, "\r\nAuthorization: Bearer ",
+               (*engine)->owner_token(), "\r\n\r\n");
   };
   std::vector<std::string> reads;
-  for (int i = 0; i < 1000; ++i) reads.push_back(head(cat("/v1/notes/area-", i % 40, "/note-", i, ".md")));
+  for (int i = 0; i < 1000; ++i)
+    reads.push_back(head(cat("/v1/notes/area-", i % 40, "/note-", i, ".md")));
   {
     const int fd = connect_to(port);
     std::string buffer;
@@ -158,19 +166,25 @@ int main() {
   std::this_thread::sleep_for(std::chrono::seconds(2));  // heads and retry frames arrive
   seconds_until(epoll, 0);
   print({.name = "sse_open_2000", .value = now_s() - opening - 2, .unit = "s"});
-  print({.name = "sse_memory_per_stream", .value = (resident_mb(::getpid()) - before) * 1000 / kStreams, .unit = "kB"});
+  print({.name = "sse_memory_per_stream",
+         .value = (resident_mb(::getpid()) - before) * 1000 / kStreams,
+         .unit = "kB"});
   Call write;
   write.operation = registry.find("note_patch");
   write.principal = {.subject = "local", .surface = Surface::Cli, .scopes = {Scope::VaultAdmin}};
   std::thread writer([&] {
     for (int i = 0; i < kEvents; ++i) {
-      write.input = {{"path", cat("area-", i % 40, "/note-", i, ".md")}, {"ops", Json::array({{{"op", "append_body"}, {"markdown", cat("line ", i)}}})}};
+      write.input = {
+          {"path", cat("area-", i % 40, "/note-", i, ".md")},
+          {"ops", Json::array({{{"op", "append_body"}, {"markdown", cat("line ", i)}}})}};
       dispatcher->call_and_wait(write);
     }
   });
   const double took = seconds_until(epoll, long{kStreams} * kEvents);
   writer.join();
-  print({.name = "sse_deliveries", .value = took > 0 ? kStreams * kEvents / took : 0, .unit = "events/s"});
+  print({.name = "sse_deliveries",
+         .value = took > 0 ? kStreams * kEvents / took : 0,
+         .unit = "events/s"});
   for (const int fd : streams) ::close(fd);
   (*engine)->stop();
   (*server)->stop();

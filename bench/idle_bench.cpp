@@ -1,22 +1,23 @@
 // Memory of the real program, serving the sample vault, after it has come to rest.
-#include <sys/wait.h>
-#include <unistd.h>
+#include "bench/support.hpp"
 
 #include <csignal>
+#include <sys/wait.h>
 #include <thread>
-
-#include "bench/support.hpp"
+#include <unistd.h>
 
 int main(int /*argc*/, char** argv) {
   using namespace indx;
   using namespace indx::bench;
-  const auto build = std::filesystem::absolute(argv[0]).parent_path().parent_path();
+  const auto build = std::filesystem::canonical(argv[0]).parent_path().parent_path();
   const Folder folder("idle");
   generate_vault(folder.path / "vault", 1000);
   const auto program = (build / "cli" / "indx").string(), vault = (folder.path / "vault").string();
   const pid_t pid = ::fork();
   if (pid == 0) {
-    if (std::freopen("/dev/null", "w", stdout) == nullptr || std::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(1);
+    if (std::freopen("/dev/null", "w", stdout) == nullptr ||
+        std::freopen("/dev/null", "w", stderr) == nullptr)
+      ::_exit(1);
     ::execl(program.c_str(), "indx", "serve", "--vault", vault.c_str(), "--port", "0", nullptr);
     ::_exit(127);
   }

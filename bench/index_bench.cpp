@@ -1,12 +1,11 @@
-// Full index of a generated 10,000-note vault by the whole engine, against reading the same files and inserting their text
-// into one FTS5 table in one transaction; then search and note list on it.
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <thread>
-
+// Full index of a generated 10,000-note vault by the whole engine, against reading the same files
+// and inserting their text into one FTS5 table in one transaction; then search and note list on it.
 #include "actors/engine.hpp"
 #include "bench/support.hpp"
+
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 namespace {
 
@@ -45,8 +44,10 @@ int main(int /*argc*/, char** argv) {
   const auto vault = folder.path / "vault";
   generate_vault(vault, kNotes);
   const auto floor_program = (std::filesystem::path(argv[0]).parent_path() / "fts_floor").string();
-  floor_seconds(floor_program, vault.string(), (folder.path / "warm.db").string());  // both find the files in the page cache
-  const double floor = floor_seconds(floor_program, vault.string(), (folder.path / "floor.db").string());
+  floor_seconds(floor_program, vault.string(),
+                (folder.path / "warm.db").string());  // both find the files in the page cache
+  const double floor =
+      floor_seconds(floor_program, vault.string(), (folder.path / "floor.db").string());
 
   Config config;
   config.vault_dir = vault.string();
@@ -61,7 +62,12 @@ int main(int /*argc*/, char** argv) {
   while (call(*dispatcher, "vault_status", Json::object())["indexing"]["state"] != "idle")
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   const double took = now_s() - begin;
-  print({.name = "index_10k_notes", .value = kNotes / took, .unit = "notes/s", .floor = kNotes / floor, .bar = kNotes / 30.0, .bar_is_maximum = false});
+  print({.name = "index_10k_notes",
+         .value = kNotes / took,
+         .unit = "notes/s",
+         .floor = kNotes / floor,
+         .bar = kNotes / 30.0,
+         .bar_is_maximum = false});
 
   SeededRandom random(7);
   std::vector<std::string> words;

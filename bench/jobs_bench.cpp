@@ -1,12 +1,13 @@
-// No-op jobs through the whole engine: enqueued by eight clients, claimed, run and finished; against plain SQLite that
-// inserts and updates one row a job in a synced transaction each, the least that a durable queue must do.
+// No-op jobs through the whole engine: enqueued by eight clients, claimed, run and finished;
+// against plain SQLite that inserts and updates one row a job in a synced transaction each, the
+// least that a durable queue must do.
+#include "actors/engine.hpp"
+#include "bench/support.hpp"
+
 #include <sqlite3.h>
 
 #include <atomic>
 #include <thread>
-
-#include "actors/engine.hpp"
-#include "bench/support.hpp"
 
 namespace {
 
@@ -21,11 +22,13 @@ double floor_jobs_per_s(const std::string& path) {
   const auto run = [&](const char* sql) {
     if (sqlite3_exec(db, sql, nullptr, nullptr, nullptr) != SQLITE_OK) std::exit(1);
   };
-  run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE jobs(id INTEGER PRIMARY KEY, state TEXT, input TEXT)");
+  run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE jobs(id INTEGER PRIMARY KEY, "
+      "state TEXT, input TEXT)");
   const double begin = now_s();
   for (int i = 0; i < kJobs; ++i) {
     run("INSERT INTO jobs(state, input) VALUES('ready', '{}')");
-    run("UPDATE jobs SET state = 'running' WHERE id = (SELECT id FROM jobs WHERE state = 'ready' LIMIT 1)");
+    run("UPDATE jobs SET state = 'running' WHERE id = (SELECT id FROM jobs WHERE state = 'ready' "
+        "LIMIT 1)");
     run("UPDATE jobs SET state = 'succeeded' WHERE id = last_insert_rowid()");
   }
   const double took = now_s() - begin;
@@ -61,10 +64,11 @@ int main() {
   if (!engine.has_value()) return std::fprintf(stderr, "%s\n", engine.error().message.c_str()), 1;
 
   std::atomic<int> finished = 0;
-  auto subscription = (*engine)->subscribe({.kinds = {"job.finished"}}, std::nullopt, [&](const Event&) {
-    ++finished;
-    return true;
-  });
+  auto subscription =
+      (*engine)->subscribe({.kinds = {"job.finished"}}, std::nullopt, [&](const Event&) {
+        ++finished;
+        return true;
+      });
   if (!subscription.has_value()) return 1;
   const double begin = now_s();
   std::vector<std::thread> clients;

@@ -1,4 +1,8 @@
 #pragma once
+#include "base/json.hpp"
+#include "base/random.hpp"
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -8,13 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "base/json.hpp"
-#include "base/random.hpp"
-#include "base/text.hpp"
-
 namespace indx::bench {
 
-inline double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+inline double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// One result: a JSON object on a line. `floor` and `bar` only where there is one.
 struct Figure {
@@ -28,22 +30,30 @@ struct Figure {
 
 inline void print(const Figure& figure) {
   Json json{{"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}};
-  if (figure.floor) json["floor"] = *figure.floor, json["ratio"] = *figure.floor > 0 ? figure.value / *figure.floor : 0;
-  if (figure.bar) json["bar"] = *figure.bar, json["ok"] = figure.bar_is_maximum ? figure.value <= *figure.bar : figure.value >= *figure.bar;
+  if (figure.floor)
+    json["floor"] = *figure.floor,
+    json["ratio"] = *figure.floor > 0 ? figure.value / *figure.floor : 0;
+  if (figure.bar)
+    json["bar"] = *figure.bar,
+    json["ok"] = figure.bar_is_maximum ? figure.value <= *figure.bar : figure.value >= *figure.bar;
   std::printf("%s\n", json.dump().c_str());
   std::fflush(stdout);
 }
 
 inline double percentile(std::vector<double> values, double p) {
   std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[std::min(values.size() - 1, static_cast<std::size_t>(p * static_cast<double>(values.size())))];
+  return values.empty()
+             ? 0
+             : values[std::min(values.size() - 1,
+                               static_cast<std::size_t>(p * static_cast<double>(values.size())))];
 }
 
 /// A folder that is removed when destroyed.
 struct Folder {
   std::filesystem::path path;
   explicit Folder(const std::string& name)
-      : path(std::filesystem::temp_directory_path() / cat("indx-bench-", name, "-", SystemRandom().hex(4))) {
+      : path(std::filesystem::temp_directory_path() /
+             cat("indx-bench-", name, "-", SystemRandom().hex(4))) {
     std::filesystem::create_directories(path);
   }
   ~Folder() {
@@ -52,14 +62,15 @@ struct Folder {
   }
 };
 
-/// Notes of about 1.6 kB: properties, headings, prose over a vocabulary with a Zipf-like spread, links and tags. The same
-/// seed gives the same vault.
+/// Notes of about 1.6 kB: properties, headings, prose over a vocabulary with a Zipf-like spread,
+/// links and tags. The same seed gives the same vault.
 inline void generate_vault(const std::filesystem::path& root, int notes, std::uint64_t seed = 1) {
   SeededRandom random(seed);
   std::vector<std::string> words;
   for (int i = 0; i < 20000; ++i) {
     std::string word;
-    for (std::uint64_t length = 3 + random.next() % 8; length > 0; --length) word += static_cast<char>('a' + random.next() % 26);
+    for (std::uint64_t length = 3 + random.next() % 8; length > 0; --length)
+      word += static_cast<char>('a' + random.next() % 26);
     words.push_back(word);
   }
   const auto word = [&]() -> const std::string& {
@@ -70,13 +81,16 @@ inline void generate_vault(const std::filesystem::path& root, int notes, std::ui
     const auto folder = root / cat("area-", i % 40);
     std::filesystem::create_directories(folder);
     std::ofstream out(folder / cat("note-", i, ".md"));
-    out << "---\ntags:\n  - topic/" << word() << "\n  - " << words[random.next() % 50] << "\ncreated: 2026-01-" << 10 + i % 20 << "\n---\n# " << word() << " "
-        << word() << "\n\n";
+    out << "---\ntags:\n  - topic/" << word() << "\n  - " << words[random.next() % 50]
+        << "\ncreated: 2026-01-" << 10 + i % 20 << "\n---\n# " << word() << " " << word() << "\n\n";
     for (int section = 0; section < 3; ++section) {
       out << "## " << word() << " " << word() << "\n\n";
       for (int sentence = 0; sentence < 6; ++sentence) {
         for (int k = 0; k < 11; ++k) out << word() << ' ';
-        out << (sentence % 3 == 0 ? cat("[[note-", random.next() % static_cast<std::uint64_t>(notes), "]]") : word()) << ". ";
+        out << (sentence % 3 == 0
+                    ? cat("[[note-", random.next() % static_cast<std::uint64_t>(notes), "]]")
+                    : word())
+            << ". ";
       }
       out << "#" << words[random.next() % 50] << "\n\n";
     }

@@ -1,14 +1,14 @@
 #include "cli/args.hpp"
 
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
 #include <optional>
-
-#include "base/text.hpp"
-#include "base/unicode.hpp"
 
 namespace indx {
 namespace {
@@ -29,7 +29,8 @@ Words next_words(const std::vector<Command>& commands, const Words& prefix) {
   return next;
 }
 
-std::string did_you_mean(const std::string& word, const Words& candidates, std::string_view dashes = "") {
+std::string did_you_mean(const std::string& word, const Words& candidates,
+                         std::string_view dashes = "") {
   const std::string best = nearest(word, candidates);
   return best.empty() ? "" : cat(" Did you mean `", dashes, best, "`?");
 }
@@ -52,10 +53,14 @@ class ArgParser {
     while (at_ < args_.size()) {
       const std::string arg = args_[at_++];
       if (!is_valid_utf8(arg)) return invalid("The command line is not UTF-8 text.");
-      if (arg == "--" && !only_words_) only_words_ = true;
-      else if (!only_words_ && arg.starts_with("--")) INDX_TRY(take_flag(arg.substr(2)));
-      else if (!only_words_ && arg.size() > 1 && arg[0] == '-') return unknown_flag(arg.substr(1));
-      else INDX_TRY(take_word(arg));
+      if (arg == "--" && !only_words_)
+        only_words_ = true;
+      else if (!only_words_ && arg.starts_with("--"))
+        INDX_TRY(take_flag(arg.substr(2)));
+      else if (!only_words_ && arg.size() > 1 && arg[0] == '-')
+        return unknown_flag(arg.substr(1));
+      else
+        INDX_TRY(take_word(arg));
     }
     if (result_.global.version) return std::move(result_);
     if (result_.command == nullptr && !result_.words.empty()) return missing_verb();
@@ -83,9 +88,12 @@ class ArgParser {
       if (arg.starts_with("-") || (arg == "help" && result_.words.empty())) continue;
       const auto next = next_words(commands_, result_.words);
       if (next.empty()) break;  // positionals
-      if (std::find(next.begin(), next.end(), arg) != next.end()) result_.words.push_back(arg);
-      else if (result_.words.empty()) return unknown_word(arg, next);
-      else break;
+      if (std::find(next.begin(), next.end(), arg) != next.end())
+        result_.words.push_back(arg);
+      else if (result_.words.empty())
+        return unknown_word(arg, next);
+      else
+        break;
     }
     find_command();
     return std::move(result_);
@@ -97,22 +105,27 @@ class ArgParser {
   }
 
   Error unknown_word(const std::string& word, const Words& known) const {
-    const std::string before = result_.words.empty() ? "" : " after `" + join(result_.words, " ") + "`";
-    return invalid(cat("`", word, "` is no command", before, ".", did_you_mean(word, known), " Known: ", join(known, ", "), "."),
+    const std::string before =
+        result_.words.empty() ? "" : " after `" + join(result_.words, " ") + "`";
+    return invalid(cat("`", word, "` is no command", before, ".", did_you_mean(word, known),
+                       " Known: ", join(known, ", "), "."),
                    Json{{"path", join(result_.words, " ")}, {"expected", known}, {"actual", word}});
   }
   Error missing_verb() const {
     const auto next = next_words(commands_, result_.words);
-    return invalid(cat("`indx ", join(result_.words, " "), "` needs a verb: ", join(next, ", "), "."),
-                   Json{{"path", join(result_.words, " ")}, {"expected", next}, {"actual", "nothing"}});
+    return invalid(
+        cat("`indx ", join(result_.words, " "), "` needs a verb: ", join(next, ", "), "."),
+        Json{{"path", join(result_.words, " ")}, {"expected", next}, {"actual", "nothing"}});
   }
   Error unknown_flag(const std::string& name) const {
     Words known;
     for (const auto& row : global_flags()) known.emplace_back(row.name);
     if (result_.command != nullptr)
       for (const auto& flag : result_.command->flags) known.push_back(flag.name);
-    const std::string where = result_.command == nullptr ? "" : " of `indx " + join(result_.words, " ") + "`";
-    return invalid(cat("`--", name, "` is no flag", where, ".", did_you_mean(name, known, "--")), Json{{"path", "--" + name}, {"actual", "unknown flag"}});
+    const std::string where =
+        result_.command == nullptr ? "" : " of `indx " + join(result_.words, " ") + "`";
+    return invalid(cat("`--", name, "` is no flag", where, ".", did_you_mean(name, known, "--")),
+                   Json{{"path", "--" + name}, {"actual", "unknown flag"}});
   }
 
   Status take_word(const std::string& word) {
@@ -127,7 +140,9 @@ class ArgParser {
       if (result_.command == nullptr) return unknown_word(word, next);
     }
     if (positionals_.size() == result_.command->positionals.size())
-      return invalid(cat("`", word, "` is one argument too many for `indx ", join(result_.words, " "), "`."), Json{{"actual", word}});
+      return invalid(
+          cat("`", word, "` is one argument too many for `indx ", join(result_.words, " "), "`."),
+          Json{{"actual", word}});
     positionals_.push_back(word);
     return {};
   }
@@ -139,9 +154,12 @@ class ArgParser {
     std::optional<std::string> value;
     if (equals != text.npos) value = text.substr(equals + 1);
     if (result_.command != nullptr) {
-      if (const auto* flag = result_.command->find_flag(flag_name)) return take_value(*flag, flag->value.empty(), std::move(value));
-      const auto* negated = flag_name.starts_with("no-") ? result_.command->find_flag(flag_name.substr(3)) : nullptr;
-      if (negated != nullptr && negated->value.empty() && !value) return take_value(*negated, true, "false");
+      if (const auto* flag = result_.command->find_flag(flag_name))
+        return take_value(*flag, flag->value.empty(), std::move(value));
+      const auto* negated =
+          flag_name.starts_with("no-") ? result_.command->find_flag(flag_name.substr(3)) : nullptr;
+      if (negated != nullptr && negated->value.empty() && !value)
+        return take_value(*negated, true, "false");
     }
     const auto* row = find_global_flag(flag_name);
     if (row == nullptr) return unknown_flag(flag_name);
@@ -150,7 +168,8 @@ class ArgParser {
 
   Status take_global(const GlobalFlag& row, std::optional<std::string> value) {
     if (row.is_on != nullptr) {
-      if (value && *value != "true" && *value != "false") return invalid(cat("`--", row.name, "` is a switch and takes no value."));
+      if (value && *value != "true" && *value != "false")
+        return invalid(cat("`--", row.name, "` is a switch and takes no value."));
       result_.global.*row.is_on = !value || *value == "true";
       return {};
     }
@@ -162,7 +181,8 @@ class ArgParser {
   Status take_value(const Flag& flag, bool is_switch, std::optional<std::string> value) {
     if (!value) value = is_switch ? "true" : INDX_TRY(next_value(flag.name));
     auto& values = values_[&flag];
-    if (!values.empty() && flag.schema.type != SchemaNode::Type::Array && flag.schema.type != SchemaNode::Type::Map)
+    if (!values.empty() && flag.schema.type != SchemaNode::Type::Array &&
+        flag.schema.type != SchemaNode::Type::Map)
       return invalid(cat("`--", flag.name, "` is given twice."), Json{{"path", "--" + flag.name}});
     values.push_back(std::move(*value));
     return {};
@@ -171,8 +191,10 @@ class ArgParser {
   Result<std::string> next_value(const std::string& flag_name) {
     const bool has_value = at_ < args_.size() && !args_[at_].starts_with("--");
     if (!has_value)
-      return invalid(cat("`--", flag_name, "` needs a value; one that begins with `--` is given as `--", flag_name, "=VALUE`."),
-                     Json{{"path", "--" + flag_name}, {"actual", "missing"}});
+      return invalid(
+          cat("`--", flag_name, "` needs a value; one that begins with `--` is given as `--",
+              flag_name, "=VALUE`."),
+          Json{{"path", "--" + flag_name}, {"actual", "missing"}});
     if (!is_valid_utf8(args_[at_])) return invalid("The command line is not UTF-8 text.");
     return args_[at_++];
   }
@@ -181,16 +203,19 @@ class ArgParser {
     const auto& wanted = result_.command->positionals;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (i < positionals_.size()) {
-        result_.input[wanted[i].name] = INDX_TRY(parse_text_value(wanted[i].schema, wanted[i].name, {positionals_[i]}));
+        result_.input[wanted[i].name] =
+            INDX_TRY(parse_text_value(wanted[i].schema, wanted[i].name, {positionals_[i]}));
       } else if (wanted[i].is_required) {
-        return invalid(cat("`indx ", join(result_.words, " "), "` needs ", wanted[i].name, ": ", wanted[i].schema.description),
+        return invalid(cat("`indx ", join(result_.words, " "), "` needs ", wanted[i].name, ": ",
+                           wanted[i].schema.description),
                        Json{{"path", wanted[i].name}, {"actual", "missing"}});
       }
     }
     return {};
   }
 
-  /// In the order of the schema, so that `--vocabulary JSON` comes before `--max-per-note`, which changes it.
+  /// In the order of the schema, so that `--vocabulary JSON` comes before `--max-per-note`, which
+  /// changes it.
   Status fill_flags() {
     for (const auto& flag : result_.command->flags) {
       const auto given = values_.find(&flag);
@@ -203,17 +228,22 @@ class ArgParser {
     Words values;
     for (const auto& text : given) {
       const std::string value = INDX_TRY(expand(flag, text));
-      if (flag.splits_commas && !value.starts_with('[')) for (auto& part : split(value, ',')) values.push_back(std::move(part));
-      else values.push_back(value);
+      if (flag.splits_commas && !value.starts_with('['))
+        for (auto& part : split(value, ',')) values.push_back(std::move(part));
+      else
+        values.push_back(value);
     }
     Json* place = &result_.input;
     for (std::size_t i = 0; i + 1 < flag.target.size(); ++i) {
       place = &(*place)[flag.target[i]];
       if (place->is_null()) *place = Json::object();
     }
-    if (!place->is_object()) return invalid(cat("`--", flag.name, "` needs `", flag.target[0], "` to be an object."));
-    (*place)[flag.target.back()] = INDX_TRY(parse_text_value(flag.schema, "--" + flag.name, values));
-    if (!flag.implied_kind.empty() && !place->contains("kind")) (*place)["kind"] = flag.implied_kind;
+    if (!place->is_object())
+      return invalid(cat("`--", flag.name, "` needs `", flag.target[0], "` to be an object."));
+    (*place)[flag.target.back()] =
+        INDX_TRY(parse_text_value(flag.schema, "--" + flag.name, values));
+    if (!flag.implied_kind.empty() && !place->contains("kind"))
+      (*place)["kind"] = flag.implied_kind;
     return {};
   }
 
@@ -221,28 +251,34 @@ class ArgParser {
     if (!takes_sources(flag.schema) || flag.target[0] == "if_match" || text.empty()) return text;
     if (text == "-") return checked_source("-");
     if (text[0] != '@') return text;
-    return text.starts_with("@@") ? Result<std::string>(text.substr(1)) : checked_source(text.substr(1));
+    return text.starts_with("@@") ? Result<std::string>(text.substr(1))
+                                  : checked_source(text.substr(1));
   }
 
   Result<std::string> checked_source(const std::string& file) {
     std::string bytes = INDX_TRY(read_(file));
-    if (!is_valid_utf8(bytes)) return invalid(cat(file == "-" ? "stdin" : "`" + file + "`", " is not UTF-8 text."));
+    if (!is_valid_utf8(bytes))
+      return invalid(cat(file == "-" ? "stdin" : "`" + file + "`", " is not UTF-8 text."));
     return bytes;
   }
 
-  /// Global flags that mean a field of the input. A flag that the command cannot honour is refused, not ignored.
+  /// Global flags that mean a field of the input. A flag that the command cannot honour is refused,
+  /// not ignored.
   Status apply_globals() {
     const Operation* operation = result_.command->operation;
     const auto put = [&](const char* name, const std::string& text) -> Status {
       const auto* flag = result_.command->find_flag(kebab(name));
-      if (flag == nullptr) return invalid(cat("`indx ", join(result_.words, " "), "` takes no --", kebab(name), "."), Json{{"path", "--" + kebab(name)}});
+      if (flag == nullptr)
+        return invalid(cat("`indx ", join(result_.words, " "), "` takes no --", kebab(name), "."),
+                       Json{{"path", "--" + kebab(name)}});
       result_.input[name] = INDX_TRY(parse_text_value(flag->schema, "--" + flag->name, {text}));
       return {};
     };
     if (result_.global.if_match) INDX_TRY(put("if_match", *result_.global.if_match));
     const bool changes = operation == nullptr || operation->effect != Effect::Reads;
     if (result_.global.dry_run && changes) INDX_TRY(put("dry_run", "true"));
-    if (result_.global.local && result_.global.remote) return invalid("--local and --remote exclude each other.");
+    if (result_.global.local && result_.global.remote)
+      return invalid("--local and --remote exclude each other.");
     return {};
   }
 
@@ -258,7 +294,8 @@ class ArgParser {
 
 }  // namespace
 
-Result<Invocation> parse_args(const std::vector<std::string>& args, const std::vector<Command>& commands, const ReadSource& read) {
+Result<Invocation> parse_args(const std::vector<std::string>& args,
+                              const std::vector<Command>& commands, const ReadSource& read) {
   return ArgParser(args, commands, read).parse();
 }
 

@@ -1,11 +1,11 @@
 #pragma once
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "base/result.hpp"
 #include "cli/commands.hpp"
 #include "cli/global_flags.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace indx {
 
@@ -20,9 +20,11 @@ struct Invocation {
 /// The bytes of a file, or of stdin for `-`.
 using ReadSource = std::function<Result<std::string>(const std::string& file)>;
 
-/// Understands what was typed after the program's name. Errors are `validation_failed`; unknown words and flags are named
-/// with the nearest known one. Checks no types beyond what text needs: `validate` does.
-Result<Invocation> parse_args(const std::vector<std::string>& args, const std::vector<Command>& commands, const ReadSource& read);
+/// Understands what was typed after the program's name. Errors are `validation_failed`; unknown
+/// words and flags are named with the nearest known one. Checks no types beyond what text needs:
+/// `validate` does.
+Result<Invocation> parse_args(const std::vector<std::string>& args,
+                              const std::vector<Command>& commands, const ReadSource& read);
 
 /// Reads a file or stdin.
 Result<std::string> read_source(const std::string& file);

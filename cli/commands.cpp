@@ -1,11 +1,11 @@
 #include "cli/commands.hpp"
 
+#include "base/text.hpp"
+#include "cli/global_flags.hpp"
+
 #include <algorithm>
 #include <array>
 #include <map>
-
-#include "base/text.hpp"
-#include "cli/global_flags.hpp"
 
 namespace indx {
 namespace {
@@ -14,14 +14,19 @@ using Type = SchemaNode::Type;
 
 std::string value_name(const SchemaNode& node) {
   switch (node.type) {
-    case Type::String: return node.allowed.empty() ? "TEXT" : join(node.allowed, "|");
+    case Type::String:
+      return node.allowed.empty() ? "TEXT" : join(node.allowed, "|");
     case Type::Integer:
-    case Type::Number: return "N";
-    case Type::Boolean: return "";
-    case Type::Array: return value_name(*node.items).empty() ? "JSON" : value_name(*node.items);
+    case Type::Number:
+      return "N";
+    case Type::Boolean:
+      return "";
+    case Type::Array:
+      return value_name(*node.items).empty() ? "JSON" : value_name(*node.items);
     case Type::Object:
     case Type::Map:
-    case Type::Any: return "JSON";
+    case Type::Any:
+      return "JSON";
   }
   return "JSON";
 }
@@ -31,8 +36,9 @@ struct ScopeFlag {
   std::string_view flag, property, kind;
 };
 constexpr std::array kScopeFlags = {
-    ScopeFlag{"paths", "paths", "paths"}, ScopeFlag{"glob", "path_glob", "glob"}, ScopeFlag{"tag", "tag", "tag"},
-    ScopeFlag{"q", "q", "query"},         ScopeFlag{"note", "path", "note"},
+    ScopeFlag{"paths", "paths", "paths"}, ScopeFlag{"glob", "path_glob", "glob"},
+    ScopeFlag{"tag", "tag", "tag"},       ScopeFlag{"q", "q", "query"},
+    ScopeFlag{"note", "path", "note"},
 };
 
 const ScopeFlag* scope_flag_of(const SchemaNode& object, const std::string& property) {
@@ -40,19 +46,26 @@ const ScopeFlag* scope_flag_of(const SchemaNode& object, const std::string& prop
   if (kind == nullptr) return nullptr;
   for (const auto& row : kScopeFlags) {
     const auto& allowed = kind->schema.allowed;
-    if (row.property == property && std::find(allowed.begin(), allowed.end(), row.kind) != allowed.end()) return &row;
+    if (row.property == property &&
+        std::find(allowed.begin(), allowed.end(), row.kind) != allowed.end())
+      return &row;
   }
   return nullptr;
 }
 
 Flag flag_of(const std::string& name, std::vector<std::string> target, const SchemaNode& schema) {
-  return {.name = kebab(name), .value = value_name(schema), .target = std::move(target), .schema = schema};
+  return {.name = kebab(name),
+          .value = value_name(schema),
+          .target = std::move(target),
+          .schema = schema};
 }
 
 void add_flattened(const SchemaNode::Property& object, std::vector<Flag>& flags) {
   for (const auto& property : object.schema.properties) {
     const auto* scope = scope_flag_of(object.schema, property.name);
-    Flag flag = flag_of(object.name + "-" + std::string(scope != nullptr ? scope->flag : property.name), {object.name, property.name}, property.schema);
+    Flag flag =
+        flag_of(object.name + "-" + std::string(scope != nullptr ? scope->flag : property.name),
+                {object.name, property.name}, property.schema);
     flag.splits_commas = property.schema.type == Type::Array;
     if (scope != nullptr) flag.implied_kind = scope->kind;
     flags.push_back(std::move(flag));
@@ -62,7 +75,9 @@ void add_flattened(const SchemaNode::Property& object, std::vector<Flag>& flags)
 /// `--max-per-note` for `--vocabulary-max-per-note`, where it can mean nothing else.
 void add_short_forms(std::vector<Flag>& flags) {
   std::map<std::string, int> uses;
-  const auto short_name = [](const Flag& flag) { return flag.name.substr(kebab(flag.target[0]).size() + 1); };
+  const auto short_name = [](const Flag& flag) {
+    return flag.name.substr(kebab(flag.target[0]).size() + 1);
+  };
   for (const auto& flag : flags) {
     ++uses[flag.name];
     if (flag.target.size() == 2) ++uses[short_name(flag)];
@@ -73,18 +88,21 @@ void add_short_forms(std::vector<Flag>& flags) {
     Flag flag = flags[i];
     flag.name = short_name(flags[i]);
     flag.is_listed = false;
-    if (uses[flag.name] == 1 && flag.name != "kind" && find_global_flag(flag.name) == nullptr) flags.push_back(std::move(flag));
+    if (uses[flag.name] == 1 && flag.name != "kind" && find_global_flag(flag.name) == nullptr)
+      flags.push_back(std::move(flag));
   }
 }
 
 Command command_of(const Operation& operation) {
   Command command;
-  command.words = split(operation.cli.empty() ? replace_all(operation.name, "_", " ") : operation.cli, ' ');
+  command.words =
+      split(operation.cli.empty() ? replace_all(operation.name, "_", " ") : operation.cli, ' ');
   command.summary = operation.summary;
   command.guidance = operation.guidance;
   command.operation = &operation;
   for (const auto& name : operation.cli_positional)
-    if (const auto* property = operation.input.find(name)) command.positionals.push_back({name, property->schema, property->is_required});
+    if (const auto* property = operation.input.find(name))
+      command.positionals.push_back({name, property->schema, property->is_required});
   command.flags = flags_of(operation.input, operation.cli_positional);
   return command;
 }
@@ -102,7 +120,8 @@ SchemaNode typed_node(Type type, std::string description) {
   return node;
 }
 
-Command special_command(Special special, std::string_view words, std::string summary, std::string guidance) {
+Command special_command(Special special, std::string_view words, std::string summary,
+                        std::string guidance) {
   Command command;
   command.words = split(words, ' ');
   command.summary = std::move(summary);
@@ -112,32 +131,47 @@ Command special_command(Special special, std::string_view words, std::string sum
 }
 
 std::vector<Command> special_commands() {
-  auto serve = special_command(Special::Serve, "serve", "Serve the vault over REST, SSE and MCP until a signal comes.",
-                               "Without --vault and INDX_VAULT it serves /vault. SIGTERM and Ctrl-C stop it; a second one at once.");
-  serve.flags = {flag_of("host", {"host"}, text_node("Address to listen on; default 127.0.0.1.")),
-                 flag_of("port", {"port"}, typed_node(Type::Integer, "Port to listen on; default 8080, 0: the system picks.")),
-                 flag_of("socket_only", {"socket_only"}, typed_node(Type::Boolean, "Listen on the socket in the index folder only."))};
+  auto serve = special_command(Special::Serve, "serve",
+                               "Serve the vault over REST, SSE and MCP until a signal comes.",
+                               "Without --vault and INDX_VAULT it serves /vault. SIGTERM and "
+                               "Ctrl-C stop it; a second one at once.");
+  serve.flags = {
+      flag_of("host", {"host"}, text_node("Address to listen on; default 127.0.0.1.")),
+      flag_of("port", {"port"},
+              typed_node(Type::Integer, "Port to listen on; default 8080, 0: the system picks.")),
+      flag_of("socket_only", {"socket_only"},
+              typed_node(Type::Boolean, "Listen on the socket in the index folder only."))};
   serve.example = "indx serve --vault ~/notes --port 8080";
-  auto mcp = special_command(Special::McpServe, "mcp serve", "Serve one MCP client over stdin and stdout.",
-                             "For the configuration of an MCP host. Uses the live server of the vault when there is one.");
-  SchemaNode scopes = typed_node(Type::Array, "What the client may do; default vault:read,vault:write. `path:GLOB` narrows it to notes.");
+  auto mcp = special_command(
+      Special::McpServe, "mcp serve", "Serve one MCP client over stdin and stdout.",
+      "For the configuration of an MCP host. Uses the live server of the vault when there is one.");
+  SchemaNode scopes = typed_node(
+      Type::Array,
+      "What the client may do; default vault:read,vault:write. `path:GLOB` narrows it to notes.");
   scopes.items = std::make_shared<SchemaNode>(text_node(""));
-  mcp.flags = {flag_of("stdio", {"stdio"}, typed_node(Type::Boolean, "Use stdin and stdout; the only transport of this command.")),
+  mcp.flags = {flag_of("stdio", {"stdio"},
+                       typed_node(Type::Boolean,
+                                  "Use stdin and stdout; the only transport of this command.")),
                flag_of("scopes", {"scopes"}, scopes)};
   mcp.flags.back().splits_commas = true;
   mcp.example = "indx mcp serve --stdio --vault ~/notes --scopes vault:read";
   auto watch = special_command(Special::JobWatch, "job watch", "Follow a job to its end.",
-                               "A progress bar on a terminal, else one JSON object a line. Ends with the exit code of the job.");
-  watch.positionals = {{"id", text_node("Id of the job; left out: the newest one that is not finished."), false}};
+                               "A progress bar on a terminal, else one JSON object a line. Ends "
+                               "with the exit code of the job.");
+  watch.positionals = {
+      {"id", text_node("Id of the job; left out: the newest one that is not finished."), false}};
   watch.example = "indx job watch";
-  auto resume = special_command(Special::JobResume, "job resume", "Run a job that waits for a server here, and wait for it.",
+  auto resume = special_command(Special::JobResume, "job resume",
+                                "Run a job that waits for a server here, and wait for it.",
                                 "For jobs that an earlier command or server left behind.");
   resume.positionals = {{"id", text_node("Id of the job."), true}};
   resume.example = "indx job resume 01JQ3V0F8Y4T2XK8M6N1ZB5C7D";
-  auto schema = special_command(Special::Schema, "schema", "Print the contract: operations, inputs, outputs, errors.", "");
+  auto schema = special_command(Special::Schema, "schema",
+                                "Print the contract: operations, inputs, outputs, errors.", "");
   schema.positionals = {{"operation", text_node("Name of one operation; left out: all."), false}};
   schema.example = "indx schema note_read";
-  auto completion = special_command(Special::Completion, "completion", "Print the completion script of a shell.", "");
+  auto completion = special_command(Special::Completion, "completion",
+                                    "Print the completion script of a shell.", "");
   completion.positionals = {{"shell", text_node("The shell.", {"bash", "zsh", "fish"}), true}};
   completion.example = "indx completion bash > ~/.local/share/bash-completion/completions/indx";
   auto version = special_command(Special::Version, "version", "Print name and version.", "");
@@ -163,7 +197,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 const Flag* Command::find_flag(std::string_view name) const {
-  const auto it = std::find_if(flags.begin(), flags.end(), [&](const Flag& flag) { return flag.name == name; });
+  const auto it =
+      std::find_if(flags.begin(), flags.end(), [&](const Flag& flag) { return flag.name == name; });
   return it == flags.end() ? nullptr : &*it;
 }
 
@@ -177,7 +212,8 @@ std::vector<Command> make_commands(const Registry& registry) {
 std::vector<Flag> flags_of(const SchemaNode& input, const std::vector<std::string>& positionals) {
   std::vector<Flag> flags;
   for (const auto& property : input.properties) {
-    if (std::find(positionals.begin(), positionals.end(), property.name) != positionals.end()) continue;
+    if (std::find(positionals.begin(), positionals.end(), property.name) != positionals.end())
+      continue;
     flags.push_back(flag_of(property.name, {property.name}, property.schema));
     if (property.schema.type == Type::Object) add_flattened(property, flags);
   }

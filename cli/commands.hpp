@@ -1,10 +1,10 @@
 #pragma once
+#include "ops/operation.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "ops/operation.hpp"
 
 namespace indx {
 
@@ -14,9 +14,9 @@ struct Flag {
   std::string value;                ///< `TEXT`; empty: a switch
   std::vector<std::string> target;  ///< {"vocabulary", "max_per_note"}
   SchemaNode schema;
-  bool splits_commas = false;       ///< `a,b` are two values
-  std::string implied_kind;         ///< value of the `kind` beside it, when that is not given
-  bool is_listed = true;            ///< short forms are understood, but help shows the long ones
+  bool splits_commas = false;  ///< `a,b` are two values
+  std::string implied_kind;    ///< value of the `kind` beside it, when that is not given
+  bool is_listed = true;       ///< short forms are understood, but help shows the long ones
 };
 
 struct Positional {
@@ -26,7 +26,16 @@ struct Positional {
 };
 
 /// Verbs that are no operations.
-enum class Special : std::uint8_t { None, Serve, McpServe, JobWatch, JobResume, Schema, Completion, Version };
+enum class Special : std::uint8_t {
+  None,
+  Serve,
+  McpServe,
+  JobWatch,
+  JobResume,
+  Schema,
+  Completion,
+  Version
+};
 
 /// What can be typed: an operation of the registry, or one of the few verbs that are none.
 struct Command {

@@ -1,16 +1,17 @@
 #include "cli/completion.hpp"
 
-#include <algorithm>
-#include <map>
-
 #include "base/text.hpp"
 #include "cli/global_flags.hpp"
+
+#include <algorithm>
+#include <map>
 
 namespace indx {
 namespace {
 
 /// Words typed so far → what may follow: words, and the flags once a command is complete.
-std::map<std::string, std::vector<std::string>> completion_table(const std::vector<Command>& commands) {
+std::map<std::string, std::vector<std::string>> completion_table(
+    const std::vector<Command>& commands) {
   std::map<std::string, std::vector<std::string>> table;
   const auto add = [&table](const std::string& key, const std::string& word) {
     auto& words = table[key];
@@ -37,10 +38,12 @@ std::vector<std::string> global_words() {
   return words;
 }
 
-/// The longest known run of words, flags left out, decides; bash and zsh (through bashcompinit) share it.
+/// The longest known run of words, flags left out, decides; bash and zsh (through bashcompinit)
+/// share it.
 std::string bash_script(const std::vector<Command>& commands) {
   std::string cases;
-  for (const auto& [key, words] : completion_table(commands)) cases += cat("    '", key, "') printf '%s' '", join(words, " "), "' ;;\n");
+  for (const auto& [key, words] : completion_table(commands))
+    cases += cat("    '", key, "') printf '%s' '", join(words, " "), "' ;;\n");
   return cat(R"(_indx_next() {
   case "$1" in
 )",
@@ -68,15 +71,21 @@ complete -o default -F _indx indx
 
 std::string fish_script(const std::vector<Command>& commands) {
   std::string text = "complete -c indx -f\n";
-  const auto quoted = [](const std::string& value) { return "'" + replace_all(replace_all(value, "\\", "\\\\"), "'", "\\'") + "'"; };
+  const auto quoted = [](const std::string& value) {
+    return "'" + replace_all(replace_all(value, "\\", "\\\\"), "'", "\\'") + "'";
+  };
   for (const auto& flag : global_flags())
-    text += cat("complete -c indx -l ", flag.name, flag.value.empty() ? "" : " -r", " -d ", quoted(std::string(flag.help)), "\n");
+    text += cat("complete -c indx -l ", flag.name, flag.value.empty() ? "" : " -r", " -d ",
+                quoted(std::string(flag.help)), "\n");
   for (const auto& [key, words] : completion_table(commands)) {
     std::string condition = "__fish_use_subcommand";
-    if (!key.empty()) condition = "__fish_seen_subcommand_from " + replace_all(key, " ", "; and __fish_seen_subcommand_from ");
+    if (!key.empty())
+      condition = "__fish_seen_subcommand_from " +
+                  replace_all(key, " ", "; and __fish_seen_subcommand_from ");
     for (const auto& word : words)
-      text += word.starts_with("--") ? cat("complete -c indx -n ", quoted(condition), " -l ", word.substr(2), "\n")
-                                     : cat("complete -c indx -n ", quoted(condition), " -a ", quoted(word), "\n");
+      text += word.starts_with("--")
+                  ? cat("complete -c indx -n ", quoted(condition), " -l ", word.substr(2), "\n")
+                  : cat("complete -c indx -n ", quoted(condition), " -a ", quoted(word), "\n");
   }
   return text;
 }
@@ -85,7 +94,8 @@ std::string fish_script(const std::vector<Command>& commands) {
 
 std::string completion_script(const std::string& shell, const std::vector<Command>& commands) {
   if (shell == "bash") return bash_script(commands);
-  if (shell == "zsh") return "#compdef indx\nautoload -Uz bashcompinit && bashcompinit\n" + bash_script(commands);
+  if (shell == "zsh")
+    return "#compdef indx\nautoload -Uz bashcompinit && bashcompinit\n" + bash_script(commands);
   return shell == "fish" ? fish_script(commands) : "";
 }
 

@@ -1,8 +1,8 @@
 #pragma once
+#include "cli/commands.hpp"
+
 #include <string>
 #include <vector>
-
-#include "cli/commands.hpp"
 
 namespace indx {
 

@@ -1,12 +1,12 @@
 #include "cli/follow_job.hpp"
 
+#include "base/text.hpp"
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <thread>
-
-#include "base/text.hpp"
 
 namespace indx {
 namespace {
@@ -39,7 +39,8 @@ class Bell {
   bool is_rung_ = false;
 };
 
-Result<Json> read_record(Dispatcher& dispatcher, const Principal& principal, const std::string& id, const CancelToken& cancel) {
+Result<Json> read_record(Dispatcher& dispatcher, const Principal& principal, const std::string& id,
+                         const CancelToken& cancel) {
   Call call;
   call.operation = dispatcher.registry().find("job_get");
   if (call.operation == nullptr) return internal_error("The registry holds no job_get.");
@@ -61,21 +62,27 @@ Result<Json> outcome_of(const Json& record) {
   const std::string state = record.value("state", record.value("status", ""));
   const std::string id = record.value("id", "");
   const auto result = record.find("result");
-  if (state == "succeeded") return result == record.end() || result->is_null() ? Json::object() : *result;
+  if (state == "succeeded")
+    return result == record.end() || result->is_null() ? Json::object() : *result;
   if (state == "cancelled") {
     Json details{{"job_id", id}};
     if (result != record.end() && !result->is_null()) details["partial"] = *result;
-    return make_error(Reason::Cancelled, cat("The job ", id, " was cancelled; what it wrote before stays."), details);
+    return make_error(Reason::Cancelled,
+                      cat("The job ", id, " was cancelled; what it wrote before stays."), details);
   }
   const auto stored = record.find("error");
-  Error error = stored != record.end() && stored->is_object() ? error_from_json(*stored) : internal_error("The job failed without saying why.");
+  Error error = stored != record.end() && stored->is_object()
+                    ? error_from_json(*stored)
+                    : internal_error("The job failed without saying why.");
   error.details["job_id"] = id;
   return error;
 }
 
-Result<Json> follow_job(Dispatcher& dispatcher, const Principal& principal, const std::string& id, const CancelToken& cancel,
+Result<Json> follow_job(Dispatcher& dispatcher, const Principal& principal, const std::string& id,
+                        const CancelToken& cancel,
                         const std::function<void(const Json& record)>& on_record) {
-  const auto bell = std::make_shared<Bell>();  // shared: a sink may still run when this function has ended
+  const auto bell =
+      std::make_shared<Bell>();  // shared: a sink may still run when this function has ended
   EventFilter filter;
   filter.job_id = id;
   std::unique_ptr<Subscription> subscription;
@@ -83,7 +90,8 @@ Result<Json> follow_job(Dispatcher& dispatcher, const Principal& principal, cons
   auto last_answer = SteadyClock::now();
   while (!cancel.is_cancelled()) {
     if (!subscription) {
-      auto opened = dispatcher.subscribe(filter, std::nullopt, [bell](const Event&) { return bell->ring(), true; });
+      auto opened = dispatcher.subscribe(filter, std::nullopt,
+                                         [bell](const Event&) { return bell->ring(), true; });
       if (opened) subscription = std::move(*opened);
     }
     const auto record = read_record(dispatcher, principal, id, cancel);
@@ -92,13 +100,15 @@ Result<Json> follow_job(Dispatcher& dispatcher, const Principal& principal, cons
       last_answer = now;
       on_record(*record);
       if (is_final_record(*record)) return record;
-    } else if (cancel.is_cancelled() || !record.error().is_retryable() || now - last_answer > kPatience) {
+    } else if (cancel.is_cancelled() || !record.error().is_retryable() ||
+               now - last_answer > kPatience) {
       return record;
     }
     bell->wait(kLongestPause);
     std::this_thread::sleep_for(kLeastPause / (record ? 2 : 1));
   }
-  return make_error(Reason::Cancelled, cat("Stopped watching; the job ", id, " goes on."), Json{{"job_id", id}});
+  return make_error(Reason::Cancelled, cat("Stopped watching; the job ", id, " goes on."),
+                    Json{{"job_id", id}});
 }
 
 }  // namespace indx

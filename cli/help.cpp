@@ -1,11 +1,11 @@
 #include "cli/help.hpp"
 
-#include <algorithm>
-#include <map>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "base/version.hpp"
+
+#include <algorithm>
+#include <map>
 
 namespace indx {
 namespace {
@@ -37,39 +37,49 @@ std::string wrapped(const std::string& text, std::size_t indent) {
 std::string row(const std::string& left, const std::string& right) {
   std::string line = "  " + left;
   const std::size_t columns = count_code_points(line);
-  line += columns + 1 < kLeftColumn ? std::string(kLeftColumn - columns, ' ') : "\n" + std::string(kLeftColumn, ' ');
+  line += columns + 1 < kLeftColumn ? std::string(kLeftColumn - columns, ' ')
+                                    : "\n" + std::string(kLeftColumn, ' ');
   return line + wrapped(right, kLeftColumn) + "\n";
 }
 
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
   return text;
 }
 
 std::string default_text(const SchemaNode& node) {
   const Json& value = node.default_value;
-  const bool says_nothing = value.is_null() || value == Json(false) || value == Json("") || (value.is_structured() && value.empty());
+  const bool says_nothing = value.is_null() || value == Json(false) || value == Json("") ||
+                            (value.is_structured() && value.empty());
   if (says_nothing) return "";
   return " Default " + (value.is_string() ? value.get<std::string>() : value.dump()) + ".";
 }
 
 std::string flag_row(const Flag& flag) {
   const bool is_on_by_default = flag.value.empty() && flag.schema.default_value == Json(true);
-  const std::string left = cat("--", is_on_by_default ? "no-" : "", flag.name, flag.value.empty() ? "" : " " + flag.value);
-  std::string right = flag.schema.description + (is_on_by_default ? " On by default." : default_text(flag.schema));
-  if (flag.schema.type == SchemaNode::Type::Array) right += flag.splits_commas ? " Several with commas." : " May be repeated.";
+  const std::string left = cat("--", is_on_by_default ? "no-" : "", flag.name,
+                               flag.value.empty() ? "" : " " + flag.value);
+  std::string right =
+      flag.schema.description + (is_on_by_default ? " On by default." : default_text(flag.schema));
+  if (flag.schema.type == SchemaNode::Type::Array)
+    right += flag.splits_commas ? " Several with commas." : " May be repeated.";
   return row(left, right);
 }
 
 std::string global_rows() {
   std::string text;
-  for (const auto& flag : global_flags()) text += row(cat("--", flag.name, flag.value.empty() ? "" : " ", flag.value), std::string(flag.help));
+  for (const auto& flag : global_flags())
+    text += row(cat("--", flag.name, flag.value.empty() ? "" : " ", flag.value),
+                std::string(flag.help));
   return text;
 }
 
 std::string example_value(const std::string& name) {
   static const std::map<std::string, std::string> kExamples = {
-      {"path", "Projects/Plan.md"}, {"q", "'quarterly plan'"}, {"id", "01JQ3V0F8Y4T2XK8M6N1ZB5C7D"}, {"from", "project"}, {"to", "work/project"}, {"name", "laptop"}};
+      {"path", "Projects/Plan.md"}, {"q", "'quarterly plan'"}, {"id", "01JQ3V0F8Y4T2XK8M6N1ZB5C7D"},
+      {"from", "project"},          {"to", "work/project"},    {"name", "laptop"}};
   const auto it = kExamples.find(name);
   return it == kExamples.end() ? upper(name) : it->second;
 }
@@ -82,55 +92,78 @@ std::string example_of(const Command& command) {
   if (command.operation == nullptr) return text;
   for (const auto& property : command.operation->input.properties) {
     const auto& names = command.operation->cli_positional;
-    if (!property.is_required || std::find(names.begin(), names.end(), property.name) != names.end()) continue;
-    if (property.schema.find("kind") != nullptr) text += cat(" --", kebab(property.name), "-glob 'Projects/**'");
-    else if (property.schema.type == SchemaNode::Type::String) text += cat(" --", kebab(property.name), " @text.md");
-    else text += cat(" --", kebab(property.name), " @", property.name, ".json");
+    if (!property.is_required ||
+        std::find(names.begin(), names.end(), property.name) != names.end())
+      continue;
+    if (property.schema.find("kind") != nullptr)
+      text += cat(" --", kebab(property.name), "-glob 'Projects/**'");
+    else if (property.schema.type == SchemaNode::Type::String)
+      text += cat(" --", kebab(property.name), " @text.md");
+    else
+      text += cat(" --", kebab(property.name), " @", property.name, ".json");
   }
   if (command.operation->effect == Effect::Destructive) text += " --yes";
   return text;
 }
 
 std::string command_help(const Command& command) {
-  std::string text = cat(command.summary, "\n", command.guidance.empty() ? "" : "\n" + wrapped(command.guidance, 0) + "\n", "\nUsage: indx ", usage_of(command), "\n");
+  std::string text = cat(command.summary, "\n",
+                         command.guidance.empty() ? "" : "\n" + wrapped(command.guidance, 0) + "\n",
+                         "\nUsage: indx ", usage_of(command), "\n");
   if (!command.positionals.empty()) text += "\nArguments:\n";
   for (const auto& positional : command.positionals) {
-    const std::string choices = positional.schema.allowed.empty() ? "" : " One of " + join(positional.schema.allowed, ", ") + ".";
+    const std::string choices = positional.schema.allowed.empty()
+                                    ? ""
+                                    : " One of " + join(positional.schema.allowed, ", ") + ".";
     text += row(upper(positional.name), positional.schema.description + choices);
   }
-  const bool has_flags = std::any_of(command.flags.begin(), command.flags.end(), [](const Flag& flag) { return flag.is_listed; });
+  const bool has_flags = std::any_of(command.flags.begin(), command.flags.end(),
+                                     [](const Flag& flag) { return flag.is_listed; });
   if (has_flags) text += "\nFlags:\n";
   for (const auto& flag : command.flags)
     if (flag.is_listed) text += flag_row(flag);
   text += "\nExample:\n  " + example_of(command) + "\n";
-  if (command.operation != nullptr && command.operation->effect == Effect::Destructive) text += "\nIt may lose something: without --yes it ends with exit code 4.\n";
-  return text + "\nTexts and JSON may be given as @FILE, or - for stdin; @@ stands for @. `indx --help` lists the global flags.\n";
+  if (command.operation != nullptr && command.operation->effect == Effect::Destructive)
+    text += "\nIt may lose something: without --yes it ends with exit code 4.\n";
+  return text +
+         "\nTexts and JSON may be given as @FILE, or - for stdin; @@ stands for @. `indx --help` "
+         "lists the global flags.\n";
 }
 
 std::string noun_help(const std::vector<std::string>& words, const std::vector<Command>& commands) {
   std::string text = cat("Usage: indx ", join(words, " "), " VERB [arguments] [flags]\n\nVerbs:\n");
   for (const auto& command : commands)
-    if (command.words.size() > words.size() && std::equal(words.begin(), words.end(), command.words.begin()))
-      text += row(join({command.words.begin() + static_cast<std::ptrdiff_t>(words.size()), command.words.end()}, " "), command.summary);
+    if (command.words.size() > words.size() &&
+        std::equal(words.begin(), words.end(), command.words.begin()))
+      text += row(join({command.words.begin() + static_cast<std::ptrdiff_t>(words.size()),
+                        command.words.end()},
+                       " "),
+                  command.summary);
   return text + cat("\n`indx ", join(words, " "), " VERB --help` says more.\n");
 }
 
 std::string program_help(const std::vector<Command>& commands) {
-  std::string text = cat("indx ", kVersion, ": a folder of Markdown notes as a service for people and agents.\n\n",
-                         "Usage: indx [global flags] NOUN VERB [arguments] [flags]\n\nCommands:\n");
+  std::string text =
+      cat("indx ", kVersion, ": a folder of Markdown notes as a service for people and agents.\n\n",
+          "Usage: indx [global flags] NOUN VERB [arguments] [flags]\n\nCommands:\n");
   std::vector<std::string> nouns;
   for (const auto& command : commands)
-    if (std::find(nouns.begin(), nouns.end(), command.words[0]) == nouns.end()) nouns.push_back(command.words[0]);
+    if (std::find(nouns.begin(), nouns.end(), command.words[0]) == nouns.end())
+      nouns.push_back(command.words[0]);
   for (const auto& noun : nouns)
     for (const auto& command : commands)
       if (command.words[0] == noun) text += row(join(command.words, " "), command.summary);
   text += "\nGlobal flags:\n" + global_rows();
   return text +
-         "\nOutput: JSON on stdout, on one line unless stdout is a terminal; everything else on stderr. When a command fails, stdout\n"
-         "stays empty and stderr gets `error: MESSAGE`, then {\"code\", \"message\", \"details\"} as JSON on a line of its own.\n"
-         "\nExit codes: 0 done, 1 internal or cannot be reached, 2 usage or validation, 3 not found, 4 precondition failed or --yes\n"
+         "\nOutput: JSON on stdout, on one line unless stdout is a terminal; everything else on "
+         "stderr. When a command fails, stdout\n"
+         "stays empty and stderr gets `error: MESSAGE`, then {\"code\", \"message\", \"details\"} "
+         "as JSON on a line of its own.\n"
+         "\nExit codes: 0 done, 1 internal or cannot be reached, 2 usage or validation, 3 not "
+         "found, 4 precondition failed or --yes\n"
          "missing, 5 not allowed, 6 AI unavailable, 7 AI quota exceeded, 8 AI provider failed.\n"
-         "\nWhere it runs: at the server given by --remote or INDX_URL; else at the live server of the vault; else in this process.\n";
+         "\nWhere it runs: at the server given by --remote or INDX_URL; else at the live server of "
+         "the vault; else in this process.\n";
 }
 
 Json operation_contract(const Operation& operation, const std::vector<Command>& commands) {
@@ -138,10 +171,16 @@ Json operation_contract(const Operation& operation, const std::vector<Command>& 
   for (const Scope scope : operation.scopes) scopes.push_back(std::string(name(scope)));
   for (const auto& failure : operation.failures) {
     const Error sample = make_error(failure.reason, "");
-    failures.push_back(Json{{"code", std::string(sample.name())}, {"when", failure.when}, {"http_status", sample.http_status()}, {"exit_code", sample.exit_code()}});
+    failures.push_back(Json{{"code", std::string(sample.name())},
+                            {"when", failure.when},
+                            {"http_status", sample.http_status()},
+                            {"exit_code", sample.exit_code()}});
   }
-  const auto command = std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.operation == &operation; });
-  const char* effect = operation.effect == Effect::Reads ? "reads" : operation.effect == Effect::Writes ? "writes" : "destructive";
+  const auto command = std::find_if(commands.begin(), commands.end(),
+                                    [&](const Command& c) { return c.operation == &operation; });
+  const char* effect = operation.effect == Effect::Reads    ? "reads"
+                       : operation.effect == Effect::Writes ? "writes"
+                                                            : "destructive";
   return {{"name", operation.name},
           {"summary", operation.summary},
           {"guidance", operation.guidance},
@@ -160,7 +199,9 @@ Json operation_contract(const Operation& operation, const std::vector<Command>& 
 
 std::string usage_of(const Command& command) {
   std::string text = join(command.words, " ");
-  for (const auto& positional : command.positionals) text += positional.is_required ? " " + upper(positional.name) : " [" + upper(positional.name) + "]";
+  for (const auto& positional : command.positionals)
+    text +=
+        positional.is_required ? " " + upper(positional.name) : " [" + upper(positional.name) + "]";
   return command.flags.empty() ? text : text + " [flags]";
 }
 
@@ -171,23 +212,41 @@ std::string help_text(const std::vector<std::string>& words, const std::vector<C
   return noun_help(words, commands);
 }
 
-Result<Json> contract(const Registry& registry, const std::vector<Command>& commands, const std::string& operation) {
+Result<Json> contract(const Registry& registry, const std::vector<Command>& commands,
+                      const std::string& operation) {
   if (!operation.empty()) {
     const auto* found = registry.find(replace_all(operation, " ", "_"));
     for (const auto& command : commands)
-      if (found == nullptr && command.operation != nullptr && join(command.words, " ") == operation) found = command.operation;
+      if (found == nullptr && command.operation != nullptr && join(command.words, " ") == operation)
+        found = command.operation;
     if (found != nullptr) return operation_contract(*found, commands);
     std::vector<std::string> names;
     for (const auto& known : registry.all()) names.push_back(known.name);
     const std::string near = nearest(operation, names);
-    return not_found(cat("`", operation, "` is no operation.", near.empty() ? "" : " Did you mean `" + near + "`?"), Json{{"known", names}});
+    return not_found(cat("`", operation, "` is no operation.",
+                         near.empty() ? "" : " Did you mean `" + near + "`?"),
+                     Json{{"known", names}});
   }
   Json operations = Json::array(), flags = Json::array();
-  for (const auto& known : registry.all()) operations.push_back(operation_contract(known, commands));
-  for (const auto& flag : global_flags()) flags.push_back(Json{{"name", cat("--", flag.name)}, {"value", flag.value}, {"help", flag.help}});
-  const Json exits{{"0", "done"}, {"1", "internal, or cannot be reached"}, {"2", "usage or validation"}, {"3", "not found"}, {"4", "precondition failed, or --yes missing"},
-                   {"5", "not allowed"}, {"6", "AI unavailable"}, {"7", "AI quota exceeded"}, {"8", "AI provider failed"}};
-  return Json{{"name", "indx"}, {"version", kVersion}, {"operations", operations}, {"global_flags", flags}, {"exit_codes", exits}};
+  for (const auto& known : registry.all())
+    operations.push_back(operation_contract(known, commands));
+  for (const auto& flag : global_flags())
+    flags.push_back(
+        Json{{"name", cat("--", flag.name)}, {"value", flag.value}, {"help", flag.help}});
+  const Json exits{{"0", "done"},
+                   {"1", "internal, or cannot be reached"},
+                   {"2", "usage or validation"},
+                   {"3", "not found"},
+                   {"4", "precondition failed, or --yes missing"},
+                   {"5", "not allowed"},
+                   {"6", "AI unavailable"},
+                   {"7", "AI quota exceeded"},
+                   {"8", "AI provider failed"}};
+  return Json{{"name", "indx"},
+              {"version", kVersion},
+              {"operations", operations},
+              {"global_flags", flags},
+              {"exit_codes", exits}};
 }
 
 }  // namespace indx

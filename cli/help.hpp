@@ -1,8 +1,8 @@
 #pragma once
+#include "cli/args.hpp"
+
 #include <string>
 #include <vector>
-
-#include "cli/args.hpp"
 
 namespace indx {
 
@@ -12,7 +12,9 @@ std::string help_text(const std::vector<std::string>& words, const std::vector<C
 /// `note get PATH [flags]`
 std::string usage_of(const Command& command);
 
-/// The contract for programs: one operation by name or words, or all with exit codes and global flags.
-Result<Json> contract(const Registry& registry, const std::vector<Command>& commands, const std::string& operation);
+/// The contract for programs: one operation by name or words, or all with exit codes and global
+/// flags.
+Result<Json> contract(const Registry& registry, const std::vector<Command>& commands,
+                      const std::string& operation);
 
 }  // namespace indx

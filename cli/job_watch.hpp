@@ -5,7 +5,8 @@
 
 namespace indx {
 
-/// `indx job watch [ID]`: a bar on a terminal, else a line of JSON for each change. The exit code is the job's.
+/// `indx job watch [ID]`: a bar on a terminal, else a line of JSON for each change. The exit code
+/// is the job's.
 int run_job_watch(const Invocation& invocation, const Environment& env, const Registry& registry);
 /// `indx job resume ID`: runs the job in this process and waits for it.
 int run_job_resume(const Invocation& invocation, const Environment& env, const Registry& registry);

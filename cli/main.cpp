@@ -1,8 +1,3 @@
-#include <unistd.h>
-
-#include <string>
-#include <vector>
-
 #include "base/config.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -17,18 +12,29 @@
 #include "cli/serve.hpp"
 #include "cli/signals.hpp"
 
+#include <string>
+#include <unistd.h>
+#include <vector>
+
 namespace {
 
-using namespace indx;  // NOLINT(google-build-using-namespace): the composition root names everything
+using namespace indx;  // NOLINT(google-build-using-namespace): the composition root names
+                       // everything
 
 Status set_up_log(const Invocation& invocation, const Environment& env) {
-  const bool is_server = invocation.command->special == Special::Serve || invocation.command->special == Special::McpServe;
-  const std::string level = invocation.global.log_level.value_or(env("INDX_LOG_LEVEL").value_or(is_server ? "info" : "warn"));
-  const std::string format = invocation.global.log_format.value_or(env("INDX_LOG_FORMAT").value_or("text"));
-  if (invocation.global.log_level && level != "debug" && level != "info" && level != "warn" && level != "error")
-    return invalid("`--log-level` must be debug, info, warn or error.", Json{{"path", "--log-level"}, {"actual", level}});
+  const bool is_server = invocation.command->special == Special::Serve ||
+                         invocation.command->special == Special::McpServe;
+  const std::string level = invocation.global.log_level.value_or(
+      env("INDX_LOG_LEVEL").value_or(is_server ? "info" : "warn"));
+  const std::string format =
+      invocation.global.log_format.value_or(env("INDX_LOG_FORMAT").value_or("text"));
+  if (invocation.global.log_level && level != "debug" && level != "info" && level != "warn" &&
+      level != "error")
+    return invalid("`--log-level` must be debug, info, warn or error.",
+                   Json{{"path", "--log-level"}, {"actual", level}});
   if (invocation.global.log_format && format != "text" && format != "json")
-    return invalid("`--log-format` must be text or json.", Json{{"path", "--log-format"}, {"actual", format}});
+    return invalid("`--log-format` must be text or json.",
+                   Json{{"path", "--log-format"}, {"actual", format}});
   configure_log(parse_log_level(level), format == "json" ? LogFormat::JsonLines : LogFormat::Text);
   return {};
 }
@@ -45,17 +51,27 @@ struct Program {
 int run(const Program& program, const Invocation& invocation) {
   const auto text_of = [&](const char* key) { return invocation.input.value(key, std::string()); };
   switch (invocation.command->special) {
-    case Special::None: return run_command(invocation, program.env, program.registry);
-    case Special::Serve: return run_serve(invocation, program.env, program.registry, program.name);
-    case Special::McpServe: return run_mcp_serve(invocation, program.env, program.registry, take_stdout());
-    case Special::JobWatch: return run_job_watch(invocation, program.env, program.registry);
-    case Special::JobResume: return run_job_resume(invocation, program.env, program.registry);
-    case Special::Schema: return print_result(contract(program.registry, program.commands, text_of("operation")));
-    case Special::Version: return print_result(Json{{"name", "indx"}, {"version", kVersion}});
-    case Special::Completion: break;
+    case Special::None:
+      return run_command(invocation, program.env, program.registry);
+    case Special::Serve:
+      return run_serve(invocation, program.env, program.registry, program.name);
+    case Special::McpServe:
+      return run_mcp_serve(invocation, program.env, program.registry, take_stdout());
+    case Special::JobWatch:
+      return run_job_watch(invocation, program.env, program.registry);
+    case Special::JobResume:
+      return run_job_resume(invocation, program.env, program.registry);
+    case Special::Schema:
+      return print_result(contract(program.registry, program.commands, text_of("operation")));
+    case Special::Version:
+      return print_result(Json{{"name", "indx"}, {"version", kVersion}});
+    case Special::Completion:
+      break;
   }
   const std::string script = completion_script(text_of("shell"), program.commands);
-  return script.empty() ? print_error(invalid("The shell must be bash, zsh or fish.", Json{{"path", "shell"}})) : print_text(script);
+  return script.empty()
+             ? print_error(invalid("The shell must be bash, zsh or fish.", Json{{"path", "shell"}}))
+             : print_text(script);
 }
 
 }  // namespace
@@ -73,7 +89,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   const Environment env = process_environment();
-  if (const auto log_ready = set_up_log(*invocation, env); !log_ready) return print_error(log_ready.error());
-  const std::string name = argc > 0 && std::string(argv[0]).find('/') != std::string::npos ? argv[0] : "indx";
+  if (const auto log_ready = set_up_log(*invocation, env); !log_ready)
+    return print_error(log_ready.error());
+  const std::string name =
+      argc > 0 && std::string(argv[0]).find('/') != std::string::npos ? argv[0] : "indx";
   return run({name, env, registry, commands}, *invocation);
 }

@@ -1,10 +1,5 @@
 #include "cli/mcp_serve.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <thread>
-
 #include "actors/engine.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -16,6 +11,10 @@
 #include "mcp/http_transport.hpp"
 #include "mcp/stdio_transport.hpp"
 
+#include <fcntl.h>
+#include <thread>
+#include <unistd.h>
+
 namespace indx {
 namespace {
 
@@ -26,7 +25,8 @@ class ParentWatch {
       : thread_([stop = std::move(stop), parent = ::getppid()](const std::stop_token& ended) {
           for (int tick = 0; !ended.stop_requested(); ++tick) {
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
-            if (tick % 10 == 0 && parent != 1 && ::getppid() != parent) return stop.cancel(CancelReason::Requested);
+            if (tick % 10 == 0 && parent != 1 && ::getppid() != parent)
+              return stop.cancel(CancelReason::Requested);
           }
         }) {}
 
@@ -41,7 +41,8 @@ int serve_through(Dispatcher& dispatcher, const Principal& principal, int out) {
   return serve_mcp_stdio(dispatcher, principal, STDIN_FILENO, out, stop);
 }
 
-/// Holds the vault for longer than one command, so others must be able to call: the local socket listens (G10).
+/// Holds the vault for longer than one command, so others must be able to call: the local socket
+/// listens (G10).
 int serve_here(Engine& engine, const Registry& registry, const Principal& principal, int out) {
   const auto dispatcher = make_dispatcher(registry, engine);
   Router router;
@@ -54,14 +55,21 @@ int serve_here(Engine& engine, const Registry& registry, const Principal& princi
   listener.workers = 2;
   std::unique_ptr<HttpServer> server;
   if (listener.unix_socket.size() <= kMaxSocketPath) {
-    auto started = HttpServer::start(listener, [&router](const HttpRequest& request, Responder responder) { router.handle(request, std::move(responder)); });
-    if (started) server = std::move(*started);
-    else log_warn("other commands cannot reach this process", Json{{"reason", started.error().message}});
+    auto started =
+        HttpServer::start(listener, [&router](const HttpRequest& request, Responder responder) {
+          router.handle(request, std::move(responder));
+        });
+    if (started)
+      server = std::move(*started);
+    else
+      log_warn("other commands cannot reach this process",
+               Json{{"reason", started.error().message}});
   } else {
     log_warn("other commands cannot reach this process: the path of its socket would be too long");
   }
   if (server)
-    if (const auto announced = engine.announce("", listener.unix_socket); !announced) log_error("other processes will not find this one");
+    if (const auto announced = engine.announce("", listener.unix_socket); !announced)
+      log_error("other processes will not find this one");
   const int code = serve_through(*dispatcher, principal, out);
   if (server) server->drain();
   engine.stop();
@@ -93,24 +101,35 @@ Result<Principal> mcp_principal(const Json& input) {
       continue;
     }
     const auto scope = parse_scope(text);
-    if (!scope) return invalid(cat("`", text, "` is no scope: vault:read, vault:write, vault:admin or path:GLOB."), Json{{"path", "--scopes"}});
+    if (!scope)
+      return invalid(
+          cat("`", text, "` is no scope: vault:read, vault:write, vault:admin or path:GLOB."),
+          Json{{"path", "--scopes"}});
     principal.scopes.insert(*scope);
   }
   if (principal.scopes.empty()) principal.scopes = {Scope::VaultRead, Scope::VaultWrite};
   return principal;
 }
 
-int run_mcp_serve(const Invocation& invocation, const Environment& env, const Registry& registry, int protocol_out) {
-  if (!invocation.input.value("stdio", false)) return print_error(invalid("`indx mcp serve` speaks over stdin and stdout: add --stdio. `indx serve` offers MCP over HTTP at /mcp."));
+int run_mcp_serve(const Invocation& invocation, const Environment& env, const Registry& registry,
+                  int protocol_out) {
+  if (!invocation.input.value("stdio", false))
+    return print_error(
+        invalid("`indx mcp serve` speaks over stdin and stdout: add --stdio. `indx serve` offers "
+                "MCP over HTTP at /mcp."));
   const auto principal = mcp_principal(invocation.input);
   if (!principal) return print_error(principal.error());
-  const auto url = invocation.global.remote.value_or(invocation.global.vault ? "" : env("INDX_URL").value_or(""));
+  const auto url = invocation.global.remote.value_or(
+      invocation.global.vault ? "" : env("INDX_URL").value_or(""));
   if (!url.empty()) {
     GlobalFlags global = invocation.global;
     global.remote = url;
-    if (!principal->path_globs.empty()) return print_error(invalid("`path:` scopes need the vault on this machine; make a token with these globs instead."));
+    if (!principal->path_globs.empty())
+      return print_error(invalid(
+          "`path:` scopes need the vault on this machine; make a token with these globs instead."));
     const auto place = open_place(global, env, registry, {});
-    return place ? serve_through(*place->dispatcher, *principal, protocol_out) : print_error(place.error());
+    return place ? serve_through(*place->dispatcher, *principal, protocol_out)
+                 : print_error(place.error());
   }
   const auto config = load_vault_config(invocation.global, env, ".");
   if (!config) return print_error(config.error());
@@ -119,13 +138,17 @@ int run_mcp_serve(const Invocation& invocation, const Environment& env, const Re
     if (!server) return print_error(server.error());
     if (*server) {
       if (!has_usable_socket(**server) && !principal->path_globs.empty())
-        return print_error(invalid("The live server has no local socket, so `path:` scopes cannot be passed on; make a token with these globs instead."));
+        return print_error(
+            invalid("The live server has no local socket, so `path:` scopes cannot be passed on; "
+                    "make a token with these globs instead."));
       const auto dispatcher = connect_to(**server, *config, "", registry);
-      return dispatcher ? serve_through(**dispatcher, *principal, protocol_out) : print_error(dispatcher.error());
+      return dispatcher ? serve_through(**dispatcher, *principal, protocol_out)
+                        : print_error(dispatcher.error());
     }
     auto engine = Engine::start(*config, registry, {});
     if (!engine && engine.error().reason == Reason::VaultLocked && attempt < 2) continue;
-    return engine ? serve_here(**engine, registry, *principal, protocol_out) : print_error(engine.error());
+    return engine ? serve_here(**engine, registry, *principal, protocol_out)
+                  : print_error(engine.error());
   }
 }
 

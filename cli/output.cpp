@@ -1,15 +1,16 @@
 #include "cli/output.hpp"
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <poll.h>
+#include <unistd.h>
 
 namespace indx {
 namespace {
 
-std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace
 
@@ -31,13 +32,15 @@ bool write_all(int fd, std::string_view bytes) {
 }
 
 std::string data_text(const Json& data, bool is_pretty) {
-  return is_pretty ? data.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : line_of(data);
+  return is_pretty ? data.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                   : line_of(data);
 }
 
 std::string lines_text(const Operation& operation, const Json& data) {
   for (const auto& property : operation.output.properties) {
     const auto it = data.find(property.name);
-    if (property.schema.type != SchemaNode::Type::Array || it == data.end() || !it->is_array()) continue;
+    if (property.schema.type != SchemaNode::Type::Array || it == data.end() || !it->is_array())
+      continue;
     std::string lines;
     for (const auto& item : *it) lines += line_of(item);
     return lines;

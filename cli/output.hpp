@@ -1,9 +1,9 @@
 #pragma once
-#include <string>
-#include <string_view>
-
 #include "base/result.hpp"
 #include "ops/operation.hpp"
+
+#include <string>
+#include <string_view>
 
 namespace indx {
 
@@ -13,7 +13,8 @@ bool write_all(int fd, std::string_view bytes);
 
 /// One line of JSON, or several on a terminal.
 std::string data_text(const Json& data, bool is_pretty);
-/// With `--ndjson`: the list that the answer is about, one item a line; the whole when it holds no list.
+/// With `--ndjson`: the list that the answer is about, one item a line; the whole when it holds no
+/// list.
 std::string lines_text(const Operation& operation, const Json& data);
 /// `error: message`, then the JSON of the error on a line of its own.
 std::string error_text(const Error& error);

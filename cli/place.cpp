@@ -1,16 +1,15 @@
 #include "cli/place.hpp"
 
-#include <csignal>
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "cli/remote_dispatcher.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
-
-#include "base/log.hpp"
-#include "base/text.hpp"
-#include "cli/remote_dispatcher.hpp"
 
 namespace indx {
 namespace {
@@ -19,7 +18,8 @@ constexpr std::chrono::seconds kWaitForAddress{5};
 
 Error locked_error(const LiveServer& server) {
   return make_error(Reason::VaultLocked,
-                    cat("Another indx (process ", server.pid, ") holds this vault. Leave out --local to ask it, or stop it first."),
+                    cat("Another indx (process ", server.pid,
+                        ") holds this vault. Leave out --local to ask it, or stop it first."),
                     Json{{"pid", server.pid}});
 }
 
@@ -29,11 +29,15 @@ bool is_reachable(const LiveServer& server) {
   return !is_gone && (has_usable_socket(server) || !server.url.empty());
 }
 
-Result<Place> remote_place(const std::string& url, const std::string& token, const Registry& registry) {
+Result<Place> remote_place(const std::string& url, const std::string& token,
+                           const Registry& registry) {
   if (!url.starts_with("http://") && !url.starts_with("https://"))
-    return invalid(cat("`", url, "` is not the address of a server: http://HOST:PORT or https://HOST."), Json{{"path", "--remote"}});
+    return invalid(
+        cat("`", url, "` is not the address of a server: http://HOST:PORT or https://HOST."),
+        Json{{"path", "--remote"}});
   Place place;
-  place.dispatcher = make_remote_dispatcher(registry, {url.ends_with('/') ? url.substr(0, url.size() - 1) : url, token});
+  place.dispatcher = make_remote_dispatcher(
+      registry, {url.ends_with('/') ? url.substr(0, url.size() - 1) : url, token});
   place.principal = owner_principal(Surface::Cli);
   return place;
 }
@@ -54,23 +58,28 @@ Principal owner_principal(Surface surface) {
   return principal;
 }
 
-Result<Config> load_vault_config(const GlobalFlags& global, const Environment& env, const std::string& missing_vault) {
+Result<Config> load_vault_config(const GlobalFlags& global, const Environment& env,
+                                 const std::string& missing_vault) {
   std::string dir = global.vault.value_or(env("INDX_VAULT").value_or(""));
   if (dir.empty()) dir = missing_vault;
   std::error_code error;
   if (!std::filesystem::is_directory(dir, error))
-    return not_found(cat("The vault `", dir, "` is no folder. Name one with --vault or INDX_VAULT."), Json{{"path", dir}});
+    return not_found(
+        cat("The vault `", dir, "` is no folder. Name one with --vault or INDX_VAULT."),
+        Json{{"path", dir}});
   std::vector<std::string> warnings;
   Config config = INDX_TRY(load_config(dir, env, &warnings));
   if (global.log_level) config.log_level = *global.log_level;
-  if (global.log_format) config.log_format = *global.log_format == "json" ? LogFormat::JsonLines : LogFormat::Text;
+  if (global.log_format)
+    config.log_format = *global.log_format == "json" ? LogFormat::JsonLines : LogFormat::Text;
   for (const auto& warning : warnings) log_warn(warning);
   return config;
 }
 
 bool has_usable_socket(const LiveServer& server) {
   std::error_code error;
-  return !server.socket_path.empty() && server.socket_path.size() <= kMaxSocketPath && std::filesystem::exists(server.socket_path, error);
+  return !server.socket_path.empty() && server.socket_path.size() <= kMaxSocketPath &&
+         std::filesystem::exists(server.socket_path, error);
 }
 
 Result<std::optional<LiveServer>> wait_for_live_server(const Config& config) {
@@ -80,26 +89,32 @@ Result<std::optional<LiveServer>> wait_for_live_server(const Config& config) {
     if (!server) return server;
     if (is_reachable(*server)) return server;
     if (std::chrono::steady_clock::now() > until)
-      return make_error(Reason::VaultLocked, "Another indx works on this vault and takes no calls; try again in a moment.",
-                        Json{{"pid", server->pid}});
+      return make_error(
+          Reason::VaultLocked,
+          "Another indx works on this vault and takes no calls; try again in a moment.",
+          Json{{"pid", server->pid}});
     std::this_thread::sleep_for(std::chrono::milliseconds(25));
   }
 }
 
-Result<std::unique_ptr<Dispatcher>> connect_to(const LiveServer& server, const Config& config, const std::string& token, const Registry& registry) {
+Result<std::unique_ptr<Dispatcher>> connect_to(const LiveServer& server, const Config& config,
+                                               const std::string& token, const Registry& registry) {
   RemoteTarget target;
-  target.base = has_usable_socket(server) ? "unix:" + percent_encode(server.socket_path, true) + ":" : server.url;
+  target.base = has_usable_socket(server) ? "unix:" + percent_encode(server.socket_path, true) + ":"
+                                          : server.url;
   target.token = token;
   if (token.empty()) {
     std::ifstream in(config.index_dir + "/token");
     target.token = std::string(trim(std::string(std::istreambuf_iterator<char>(in), {})));
     if (target.token.empty())
-      return make_error(Reason::Unauthorized, "The token of the live server cannot be read; give one with --token.");
+      return make_error(Reason::Unauthorized,
+                        "The token of the live server cannot be read; give one with --token.");
   }
   return make_remote_dispatcher(registry, std::move(target));
 }
 
-Result<Place> open_place(const GlobalFlags& global, const Environment& env, const Registry& registry, const PlaceOptions& options) {
+Result<Place> open_place(const GlobalFlags& global, const Environment& env,
+                         const Registry& registry, const PlaceOptions& options) {
   const std::string token = global.token.value_or(env("INDX_TOKEN").value_or(""));
   if (global.remote) return remote_place(*global.remote, token, registry);
   const auto url = env("INDX_URL").value_or("");
@@ -112,7 +127,8 @@ Result<Place> open_place(const GlobalFlags& global, const Environment& env, cons
   engine_options.mode = EngineOptions::Mode::Command;
   engine_options.scan_on_start = !global.no_scan;
   engine_options.resume_jobs = options.resume_jobs;
-  // Twice, since a server may take the vault between the look and the start; a command that ends soon is waited for.
+  // Twice, since a server may take the vault between the look and the start; a command that ends
+  // soon is waited for.
   for (int attempt = 0;; ++attempt) {
     const auto server = INDX_TRY(wait_for_live_server(config));
     if (server && (global.local || !options.resume_jobs.empty())) return locked_error(*server);

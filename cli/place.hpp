@@ -1,12 +1,12 @@
 #pragma once
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "actors/engine.hpp"
 #include "base/config.hpp"
 #include "cli/global_flags.hpp"
 #include "ops/dispatch.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace indx {
 
@@ -25,21 +25,27 @@ struct Place {
 };
 
 struct PlaceOptions {
-  std::vector<JobId> resume_jobs;  ///< runs them here; fails with `vault_locked` when a server holds the vault
+  std::vector<JobId>
+      resume_jobs;  ///< runs them here; fails with `vault_locked` when a server holds the vault
 };
 
-/// `--remote`, `INDX_URL`, the live holder of the vault, or the vault itself. `registry` must outlive the place.
-Result<Place> open_place(const GlobalFlags& global, const Environment& env, const Registry& registry, const PlaceOptions& options);
+/// `--remote`, `INDX_URL`, the live holder of the vault, or the vault itself. `registry` must
+/// outlive the place.
+Result<Place> open_place(const GlobalFlags& global, const Environment& env,
+                         const Registry& registry, const PlaceOptions& options);
 
 /// The configuration of the vault that the flags or the environment name; warnings go to the log.
 /// `missing_vault`: what to serve when neither does.
-Result<Config> load_vault_config(const GlobalFlags& global, const Environment& env, const std::string& missing_vault);
+Result<Config> load_vault_config(const GlobalFlags& global, const Environment& env,
+                                 const std::string& missing_vault);
 
-/// The holder of the vault, when there is one. One that is just starting is waited for, up to 5 s; then `vault_locked`.
+/// The holder of the vault, when there is one. One that is just starting is waited for, up to 5 s;
+/// then `vault_locked`.
 Result<std::optional<LiveServer>> wait_for_live_server(const Config& config);
 
 /// Calls to the live holder, with the owner's token unless `token` is given.
-Result<std::unique_ptr<Dispatcher>> connect_to(const LiveServer& server, const Config& config, const std::string& token, const Registry& registry);
+Result<std::unique_ptr<Dispatcher>> connect_to(const LiveServer& server, const Config& config,
+                                               const std::string& token, const Registry& registry);
 /// Whether calls to it go over its socket, where a caller's narrowed rights are honoured.
 bool has_usable_socket(const LiveServer& server);
 

@@ -1,16 +1,15 @@
 #include "cli/progress_bar.hpp"
 
-#include <sys/ioctl.h>
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+#include "cli/output.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <iomanip>
 #include <sstream>
-
-#include "base/text.hpp"
-#include "base/unicode.hpp"
-#include "cli/output.hpp"
+#include <sys/ioctl.h>
 
 namespace indx {
 namespace {
@@ -20,8 +19,9 @@ constexpr std::size_t kBarColumns = 24, kLeastNote = 8;
 /// Wide letters take two columns, marks none; near enough for a line that must not wrap.
 std::size_t columns_of(char32_t c) {
   if (is_mark(c)) return 0;
-  const bool is_wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
-                       (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
+  const bool is_wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) ||
+                       (c >= 0xAC00 && c <= 0xD7A3) || (c >= 0xF900 && c <= 0xFAFF) ||
+                       (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
                        (c >= 0x1F300 && c <= 0x1FAFF) || (c >= 0x20000 && c <= 0x3FFFD);
   return is_wide ? 2 : 1;
 }
@@ -47,12 +47,14 @@ std::string text_in(const Json& progress, const char* key) {
 std::string duration_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::max(0.0, seconds));
   const auto two = [](std::int64_t n) { return (n < 10 ? "0" : "") + std::to_string(n); };
-  return whole >= 3600 ? cat(whole / 3600, ":", two(whole / 60 % 60), ":", two(whole % 60)) : cat(whole / 60, ":", two(whole % 60));
+  return whole >= 3600 ? cat(whole / 3600, ":", two(whole / 60 % 60), ":", two(whole % 60))
+                       : cat(whole / 60, ":", two(whole % 60));
 }
 
 std::string rate_text(double rate, const std::string& unit) {
   std::ostringstream out;
-  out << std::fixed << std::setprecision(rate < 10 ? 1 : 0) << rate << " " << (unit.empty() ? "items" : unit) << "/s";
+  out << std::fixed << std::setprecision(rate < 10 ? 1 : 0) << rate << " "
+      << (unit.empty() ? "items" : unit) << "/s";
   return out.str();
 }
 
@@ -62,9 +64,11 @@ std::size_t terminal_width(int fd) {
 }
 
 bool wants_color() {
-  const char* no_color = std::getenv("NO_COLOR");   // NOLINT(concurrency-mt-unsafe): nobody sets variables here
-  const char* terminal = std::getenv("TERM");       // NOLINT(concurrency-mt-unsafe): as above
-  return (no_color == nullptr || *no_color == '\0') && (terminal == nullptr || std::string_view(terminal) != "dumb");
+  const char* no_color =
+      std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): nobody sets variables here
+  const char* terminal = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): as above
+  return (no_color == nullptr || *no_color == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
 }  // namespace
@@ -73,7 +77,9 @@ std::string shortened(const std::string& given, std::size_t columns) {
   std::string text;  // no control character may move the cursor
   for (std::size_t at = 0; at < given.size();) {
     const auto point = decode_at(given, at);
-    append_utf8(text, point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0) ? U' ' : point.value);
+    append_utf8(text, point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0)
+                          ? U' '
+                          : point.value);
     at += point.length;
   }
   if (columns_of(text) <= columns) return text;
@@ -94,16 +100,21 @@ std::string bar_text(const Json& progress, std::size_t width, bool has_color) {
   const auto filled = static_cast<std::size_t>(share * static_cast<double>(kBarColumns));
   std::string bar;
   for (std::size_t i = 0; i < kBarColumns; ++i) bar += i < filled ? "█" : "░";
-  std::string facts = total > 0 ? cat(" ", static_cast<int>(share * 100), "% ", static_cast<std::int64_t>(done), "/", static_cast<std::int64_t>(total))
-                                : cat(" ", static_cast<std::int64_t>(done));
+  std::string facts =
+      total > 0 ? cat(" ", static_cast<int>(share * 100), "% ", static_cast<std::int64_t>(done),
+                      "/", static_cast<std::int64_t>(total))
+                : cat(" ", static_cast<std::int64_t>(done));
   if (const auto phase = text_in(progress, "phase"); !phase.empty()) facts += " " + phase;
-  if (const double rate = number_in(progress, "rate_per_second"); rate > 0) facts += " " + rate_text(rate, text_in(progress, "unit"));
-  if (progress.contains("eta_seconds") && progress["eta_seconds"].is_number()) facts += " " + duration_text(number_in(progress, "eta_seconds")) + " left";
+  if (const double rate = number_in(progress, "rate_per_second"); rate > 0)
+    facts += " " + rate_text(rate, text_in(progress, "unit"));
+  if (progress.contains("eta_seconds") && progress["eta_seconds"].is_number())
+    facts += " " + duration_text(number_in(progress, "eta_seconds")) + " left";
   const std::size_t needed = kBarColumns + columns_of(facts);
   if (needed > width) return shortened(std::string(trim(facts)), width);
   std::string line = (has_color ? "\x1b[32m" + bar + "\x1b[0m" : bar) + facts;
   const auto current = text_in(progress, "current");
-  if (!current.empty() && needed + 1 + kLeastNote <= width) line += " " + shortened(current, width - needed - 1);
+  if (!current.empty() && needed + 1 + kLeastNote <= width)
+    line += " " + shortened(current, width - needed - 1);
   return line;
 }
 

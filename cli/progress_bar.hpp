@@ -1,8 +1,8 @@
 #pragma once
+#include "base/json.hpp"
+
 #include <mutex>
 #include <string>
-
-#include "base/json.hpp"
 
 namespace indx {
 

@@ -1,17 +1,17 @@
 #include "cli/remote_dispatcher.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <future>
-#include <thread>
-
 #include "base/http_client.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "cli/follow_job.hpp"
 #include "cli/sse_reader.hpp"
 #include "vault/note_path.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <future>
+#include <thread>
 
 namespace indx {
 namespace {
@@ -21,13 +21,17 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortAnswer{120000};
 constexpr std::size_t kMaxAnswerBytes = 256U << 20U;
 
-bool has_query(const std::string& method) { return method == "GET" || method == "HEAD" || method == "DELETE"; }
-
-std::string query_text(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+bool has_query(const std::string& method) {
+  return method == "GET" || method == "HEAD" || method == "DELETE";
 }
 
-/// The address of a call: captures filled in, the rest of a read as query. What is left of `input` is the body.
+std::string query_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The address of a call: captures filled in, the rest of a read as query. What is left of `input`
+/// is the body.
 Result<std::string> target_of(const Operation& operation, Json& input) {
   std::string target;
   for (const auto& part : split(operation.route.pattern.substr(1), '/')) {
@@ -37,10 +41,13 @@ Result<std::string> target_of(const Operation& operation, Json& input) {
       continue;
     }
     const std::string field = part.substr(1, part.size() - 2);
-    if (!input.contains(field)) return invalid(cat("`", field, "` is required."), Json{{"path", field}});
+    if (!input.contains(field))
+      return invalid(cat("`", field, "` is required."), Json{{"path", field}});
     std::string text = query_text(input[field]);
     input.erase(field);
-    if (field == "path") text = INDX_TRY(NotePath::parse(text)).str();  // as the handler will: no `..` may bend the address
+    if (field == "path")
+      text = INDX_TRY(NotePath::parse(text))
+                 .str();  // as the handler will: no `..` may bend the address
     target += percent_encode(text, field == "path");
   }
   if (!has_query(operation.route.method)) return target;
@@ -54,7 +61,8 @@ Result<std::string> target_of(const Operation& operation, Json& input) {
 
 Error error_of_response(const HttpClientResponse& response) {
   const Json body = Json::parse(response.body, nullptr, false);
-  if (body.is_object() && body.contains("error") && body["error"].is_object()) return error_from_json(body["error"]);
+  if (body.is_object() && body.contains("error") && body["error"].is_object())
+    return error_from_json(body["error"]);
   Reason reason = Reason::Internal;
   for (std::size_t i = 0; i < static_cast<std::size_t>(Reason::kCount); ++i) {
     const Error sample = make_error(static_cast<Reason>(i), "");
@@ -62,7 +70,8 @@ Error error_of_response(const HttpClientResponse& response) {
     reason = sample.reason;
     break;
   }
-  return make_error(reason, cat("The server answered with status ", response.status, "."), Json{{"status", response.status}});
+  return make_error(reason, cat("The server answered with status ", response.status, "."),
+                    Json{{"status", response.status}});
 }
 
 Event event_of(const SseFrame& frame, std::string* epoch) {
@@ -94,16 +103,18 @@ Event event_of(const SseFrame& frame, std::string* epoch) {
 struct Wire {
   RemoteTarget target;
   std::mutex mutex;
-  std::string epoch;        // of the last event seen
+  std::string epoch;  // of the last event seen
   CancelToken closing;
 
-  HttpClientRequest request(const std::string& method, const std::string& path_and_query, const Principal* principal) const {
+  HttpClientRequest request(const std::string& method, const std::string& path_and_query,
+                            const Principal* principal) const {
     HttpClientRequest request;
     request.method = method;
     request.url = target.base + path_and_query;
     request.timeout = milliseconds(0);
     request.max_response_bytes = kMaxAnswerBytes;
-    if (!target.token.empty()) request.headers.emplace_back("Authorization", "Bearer " + target.token);
+    if (!target.token.empty())
+      request.headers.emplace_back("Authorization", "Bearer " + target.token);
     if (principal == nullptr) return request;
     request.headers.emplace_back("X-Indx-Surface", std::string(name(principal->surface)));
     std::vector<std::string> scopes;
@@ -117,19 +128,26 @@ struct Wire {
 /// One stream of /v1/events on a thread of its own; comes back after a lost connection.
 class RemoteSubscription : public Subscription {
  public:
-  RemoteSubscription(std::shared_ptr<Wire> wire, std::string target, std::optional<std::string> last_id, std::function<bool(const Event&)> sink)
-      : wire_(std::move(wire)), target_(std::move(target)), last_id_(std::move(last_id)), sink_(std::move(sink)) {}
+  RemoteSubscription(std::shared_ptr<Wire> wire, std::string target,
+                     std::optional<std::string> last_id, std::function<bool(const Event&)> sink)
+      : wire_(std::move(wire)),
+        target_(std::move(target)),
+        last_id_(std::move(last_id)),
+        sink_(std::move(sink)) {}
   ~RemoteSubscription() override {
     cancel_.cancel(CancelReason::Requested);
-    if (thread_.joinable() && thread_.get_id() == std::this_thread::get_id()) thread_.detach();
-    else if (thread_.joinable()) thread_.join();
+    if (thread_.joinable() && thread_.get_id() == std::this_thread::get_id())
+      thread_.detach();
+    else if (thread_.joinable())
+      thread_.join();
   }
 
   /// Returns when the stream is open, so that nothing that happens later is missed.
   Status open() {
     std::promise<Status> opened;
     auto is_open = opened.get_future();
-    thread_ = std::thread([this, promise = std::move(opened)]() mutable { run(std::move(promise)); });
+    thread_ =
+        std::thread([this, promise = std::move(opened)]() mutable { run(std::move(promise)); });
     return is_open.get();
   }
 
@@ -151,8 +169,10 @@ class RemoteSubscription : public Subscription {
         on_opened({});
         return reader.add(bytes, [this](const SseFrame& frame) { return take(frame); });
       });
-      if (!response) on_opened(response.error());
-      else if (response->status >= 300) return on_opened(error_of_response({response->status, response->headers, refusal}));
+      if (!response)
+        on_opened(response.error());
+      else if (response->status >= 300)
+        return on_opened(error_of_response({response->status, response->headers, refusal}));
       pause();
     }
     on_opened({});
@@ -172,7 +192,8 @@ class RemoteSubscription : public Subscription {
   void pause() {
     std::unique_lock lock(mutex_);
     const auto registration = cancel_.on_cancel([this] { woken_.notify_all(); });
-    for (int i = 0; i < 10 && !cancel_.is_cancelled() && !is_ended_; ++i) woken_.wait_for(lock, milliseconds(50));
+    for (int i = 0; i < 10 && !cancel_.is_cancelled() && !is_ended_; ++i)
+      woken_.wait_for(lock, milliseconds(50));
   }
 
   const std::shared_ptr<Wire> wire_;  // shared with the dispatcher
@@ -188,7 +209,9 @@ class RemoteSubscription : public Subscription {
 
 class RemoteDispatcher : public Dispatcher {
  public:
-  RemoteDispatcher(Registry registry, RemoteTarget target) : registry_(std::move(registry)) { wire_->target = std::move(target); }
+  RemoteDispatcher(Registry registry, RemoteTarget target) : registry_(std::move(registry)) {
+    wire_->target = std::move(target);
+  }
   ~RemoteDispatcher() override {
     wire_->closing.cancel(CancelReason::Shutdown);
     std::unique_lock lock(mutex_);
@@ -196,10 +219,13 @@ class RemoteDispatcher : public Dispatcher {
   }
 
   const Registry& registry() const override { return registry_; }
-  bool has_provider() const override { return !RemoteDispatcher::health_of_server().value("provider", "").empty(); }
+  bool has_provider() const override {
+    return !RemoteDispatcher::health_of_server().value("provider", "").empty();
+  }
   Json health() override { return health_of_server(); }
   Result<Principal> authenticate(const std::string&) override {
-    return make_error(Reason::Unauthorized, "Tokens are checked by the server that holds the vault.");
+    return make_error(Reason::Unauthorized,
+                      "Tokens are checked by the server that holds the vault.");
   }
   std::string event_epoch() const override {
     const std::scoped_lock lock(wire_->mutex);
@@ -211,9 +237,12 @@ class RemoteDispatcher : public Dispatcher {
       const std::scoped_lock lock(mutex_);
       ++calls_;
     }
-    // Nobody waits for the caller's thread; the count keeps this object alive until the thread has let go of it.
-    std::thread([this, call = std::move(call), answer = std::move(answer), progress = std::move(progress)]() mutable {
-      const auto closing = wire_->closing.on_cancel([cancel = call.cancel] { cancel.cancel(CancelReason::Shutdown); });
+    // Nobody waits for the caller's thread; the count keeps this object alive until the thread has
+    // let go of it.
+    std::thread([this, call = std::move(call), answer = std::move(answer),
+                 progress = std::move(progress)]() mutable {
+      const auto closing = wire_->closing.on_cancel(
+          [cancel = call.cancel] { cancel.cancel(CancelReason::Shutdown); });
       auto result = run(call, progress);
       std::exchange(answer, {})(std::move(result));
       progress = {};
@@ -223,13 +252,17 @@ class RemoteDispatcher : public Dispatcher {
     }).detach();
   }
 
-  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter, const std::optional<std::string>& last_event_id,
+  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter,
+                                                  const std::optional<std::string>& last_event_id,
                                                   std::function<bool(const Event&)> sink) override {
     std::string target = "/v1/events";
     char separator = '?';
-    if (!filter.kinds.empty()) target += cat(std::exchange(separator, '&'), "kinds=", percent_encode(join(filter.kinds, ",")));
+    if (!filter.kinds.empty())
+      target +=
+          cat(std::exchange(separator, '&'), "kinds=", percent_encode(join(filter.kinds, ",")));
     if (!filter.job_id.empty()) target += cat(separator, "jobs=", percent_encode(filter.job_id));
-    auto subscription = std::make_unique<RemoteSubscription>(wire_, target, last_event_id, std::move(sink));
+    auto subscription =
+        std::make_unique<RemoteSubscription>(wire_, target, last_event_id, std::move(sink));
     INDX_TRY(subscription->open());
     return std::unique_ptr<Subscription>(std::move(subscription));
   }
@@ -247,7 +280,9 @@ class RemoteDispatcher : public Dispatcher {
       for (const Scope scope : call.operation->extra_scopes(call.input)) wanted.push_back(scope);
     for (const Scope scope : wanted)
       if (!call.principal.has(scope))
-        return make_error(Reason::Forbidden, cat("`", call.operation->name, "` needs the scope ", name(scope), ", which this caller lacks."),
+        return make_error(Reason::Forbidden,
+                          cat("`", call.operation->name, "` needs the scope ", name(scope),
+                              ", which this caller lacks."),
                           Json{{"required_scopes", {std::string(name(scope))}}});
     return {};
   }
@@ -287,13 +322,15 @@ class RemoteDispatcher : public Dispatcher {
     const auto target = target_of(*call.operation, input);
     if (!target) return failed(target.error());
     auto request = wire_->request(call.operation->route.method, *target, &call.principal);
-    const bool is_long = call.operation->execution != Execution::Inline || call.operation->needs_provider;
+    const bool is_long =
+        call.operation->execution != Execution::Inline || call.operation->needs_provider;
     if (!is_long || is_async) request.timeout = kShortAnswer;
     if (!has_query(request.method)) {
       request.headers.emplace_back("Content-Type", "application/json");
       request.body = input.dump(-1, ' ', false, Json::error_handler_t::replace);
     }
-    if (!call.idempotency_key.empty()) request.headers.emplace_back("Idempotency-Key", call.idempotency_key);
+    if (!call.idempotency_key.empty())
+      request.headers.emplace_back("Idempotency-Key", call.idempotency_key);
     if (is_async) request.headers.emplace_back("Prefer", "respond-async");
     return progress ? stream(call, request, progress) : plain(call, request);
   }
@@ -315,14 +352,19 @@ class RemoteDispatcher : public Dispatcher {
     Json data = Json::object();
     for (const auto& property : call.operation->output.properties) {
       const auto etag = response.headers.find("etag");
-      if (call.input.contains(property.name)) data[property.name] = property.name == "path" ? shown_path(call.input["path"]) : call.input[property.name];
-      else if (property.schema.type == SchemaNode::Type::Boolean) data[property.name] = response.status == 200;
-      else if (property.name == "etag" && etag != response.headers.end()) data["etag"] = replace_all(etag->second, "\"", "");
+      if (call.input.contains(property.name))
+        data[property.name] =
+            property.name == "path" ? shown_path(call.input["path"]) : call.input[property.name];
+      else if (property.schema.type == SchemaNode::Type::Boolean)
+        data[property.name] = response.status == 200;
+      else if (property.name == "etag" && etag != response.headers.end())
+        data["etag"] = replace_all(etag->second, "\"", "");
     }
     return {std::move(data), call.operation->success_status, {}, false, false};
   }
   static Json shown_path(const Json& path) {
-    const auto parsed = path.is_string() ? NotePath::parse(path.get<std::string>()) : Result<NotePath>(invalid(""));
+    const auto parsed =
+        path.is_string() ? NotePath::parse(path.get<std::string>()) : Result<NotePath>(invalid(""));
     return parsed ? Json(parsed->str()) : path;
   }
 
@@ -331,12 +373,19 @@ class RemoteDispatcher : public Dispatcher {
       const auto it = response.headers.find(key);
       return it == response.headers.end() ? std::string() : it->second;
     };
-    Answer answer{Json::object(), response.status, {}, header("x-indx-idempotent-replay") == "true", response.status == 202};
+    Answer answer{Json::object(),
+                  response.status,
+                  {},
+                  header("x-indx-idempotent-replay") == "true",
+                  response.status == 202};
     Json body = response.status < 300 ? Json::parse(response.body, nullptr, false) : Json();
     const bool is_whole = body.is_object() && body.contains("data");
-    if (is_whole) answer.result = std::move(body["data"]);
-    else answer.result = error_of_response(response);
-    if (answer.is_accepted && is_whole) answer.job_id = answer.result->contains("job") ? (*answer.result)["job"].value("id", "") : "";
+    if (is_whole)
+      answer.result = std::move(body["data"]);
+    else
+      answer.result = error_of_response(response);
+    if (answer.is_accepted && is_whole)
+      answer.job_id = answer.result->contains("job") ? (*answer.result)["job"].value("id", "") : "";
     (void)call;
     return answer;
   }
@@ -348,9 +397,12 @@ class RemoteDispatcher : public Dispatcher {
     SseReader reader;
     const auto on_frame = [&](const SseFrame& frame) {
       const Json data = Json::parse(frame.data, nullptr, false);
-      if (frame.event.ends_with("complete")) answer = Answer{data, call.operation->success_status, {}, false, false};
-      else if (frame.event.ends_with("error")) answer = failed(error_from_json(data));
-      else progress(event_of(frame, nullptr));
+      if (frame.event.ends_with("complete"))
+        answer = Answer{data, call.operation->success_status, {}, false, false};
+      else if (frame.event.ends_with("error"))
+        answer = failed(error_from_json(data));
+      else
+        progress(event_of(frame, nullptr));
       return !answer;
     };
     bool is_json = false;
@@ -366,7 +418,8 @@ class RemoteDispatcher : public Dispatcher {
       plain_response.body = whole;
       return to_answer(call, plain_response);
     }
-    return failed(make_error(Reason::Unavailable, "The server ended the stream before the answer."));
+    return failed(
+        make_error(Reason::Unavailable, "The server ended the stream before the answer."));
   }
 
   Json health_of_server() const {

@@ -1,13 +1,13 @@
 #include "cli/run_command.hpp"
 
-#include <unistd.h>
-
 #include "base/text.hpp"
 #include "cli/job_watch.hpp"
 #include "cli/output.hpp"
 #include "cli/place.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/signals.hpp"
+
+#include <unistd.h>
 
 namespace indx {
 namespace {
@@ -18,10 +18,12 @@ Status check_call(const Invocation& invocation) {
   INDX_TRY(validate(operation.input, invocation.input));
   const bool is_trial = invocation.input.value("dry_run", false);
   if (operation.effect == Effect::Destructive && !invocation.global.yes && !is_trial)
-    return make_error(Reason::ConfirmationRequired,
-                      cat("`indx ", join(invocation.words, " "), "` may lose something. Add --yes to confirm",
-                          operation.input.find("dry_run") != nullptr ? ", or --dry-run to see what would happen." : "."),
-                      Json{{"flag", "--yes"}});
+    return make_error(
+        Reason::ConfirmationRequired,
+        cat("`indx ", join(invocation.words, " "), "` may lose something. Add --yes to confirm",
+            operation.input.find("dry_run") != nullptr ? ", or --dry-run to see what would happen."
+                                                       : "."),
+        Json{{"flag", "--yes"}});
   return {};
 }
 
@@ -35,13 +37,16 @@ Json stream_line(const Event& event) {
 /// Events as lines while the call runs, or a bar on a terminal.
 class Progress {
  public:
-  explicit Progress(const Invocation& invocation) : streams_(invocation.global.stream), bar_(STDERR_FILENO) {}
+  explicit Progress(const Invocation& invocation)
+      : streams_(invocation.global.stream), bar_(STDERR_FILENO) {}
 
   OnEvent listener() {
     if (!streams_ && !bar_.is_shown()) return {};
     return [this](const Event& event) {
-      if (streams_) write_all(STDOUT_FILENO, data_text(stream_line(event), false));
-      else if (event.data.contains("progress")) bar_.draw(event.data["progress"]);
+      if (streams_)
+        write_all(STDOUT_FILENO, data_text(stream_line(event), false));
+      else if (event.data.contains("progress"))
+        bar_.draw(event.data["progress"]);
     };
   }
   void end() { bar_.clear(); }
@@ -52,28 +57,38 @@ class Progress {
 };
 
 int print_stream_end(const Answer& answer) {
-  if (answer.result) return write_all(STDOUT_FILENO, data_text({{"type", "ai.complete"}, {"data", *answer.result}}, false)) ? 0 : 1;
-  write_all(STDOUT_FILENO, data_text({{"type", "ai.error"}, {"error", answer.result.error().to_json()}}, false));
+  if (answer.result)
+    return write_all(STDOUT_FILENO,
+                     data_text({{"type", "ai.complete"}, {"data", *answer.result}}, false))
+               ? 0
+               : 1;
+  write_all(STDOUT_FILENO,
+            data_text({{"type", "ai.error"}, {"error", answer.result.error().to_json()}}, false));
   return print_error(answer.result.error());
 }
 
 int print_lines(const Operation& operation, const Json& data) {
   if (!write_all(STDOUT_FILENO, lines_text(operation, data))) return 1;
   const auto cursor = data.find("next_cursor");
-  if (cursor != data.end() && cursor->is_string()) write_all(STDERR_FILENO, cat("next_cursor: ", cursor->get<std::string>(), "\n"));
+  if (cursor != data.end() && cursor->is_string())
+    write_all(STDERR_FILENO, cat("next_cursor: ", cursor->get<std::string>(), "\n"));
   return 0;
 }
 
 int print_answer(const Invocation& invocation, const Answer& answer) {
   if (invocation.global.stream) return print_stream_end(answer);
-  if (answer.result && invocation.global.ndjson && !answer.is_accepted) return print_lines(*invocation.command->operation, *answer.result);
+  if (answer.result && invocation.global.ndjson && !answer.is_accepted)
+    return print_lines(*invocation.command->operation, *answer.result);
   return print_result(answer.result);
 }
 
 /// G11: jobs that another process left are not run here, but not forgotten either.
 void mention_waiting_job(Place& place) {
   const auto id = newest_live_job(place);
-  if (id) write_all(STDERR_FILENO, cat("A job waits and no server runs: start `indx serve`, or run it here with `indx job resume ", *id, "`.\n"));
+  if (id)
+    write_all(STDERR_FILENO, cat("A job waits and no server runs: start `indx serve`, or run it "
+                                 "here with `indx job resume ",
+                                 *id, "`.\n"));
 }
 
 }  // namespace

@@ -1,9 +1,5 @@
 #include "cli/serve.hpp"
 
-#include <unistd.h>
-
-#include <algorithm>
-
 #include "actors/engine.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -15,10 +11,15 @@
 #include "http/server.hpp"
 #include "mcp/http_transport.hpp"
 
+#include <algorithm>
+#include <unistd.h>
+
 namespace indx {
 namespace {
 
-bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
 
 Result<Config> serve_config(const Invocation& invocation, const Environment& env) {
   Config config = INDX_TRY(load_vault_config(invocation.global, env, "/vault"));
@@ -26,12 +27,16 @@ Result<Config> serve_config(const Invocation& invocation, const Environment& env
   if (input.contains("host")) config.host = input["host"].get<std::string>();
   if (input.contains("port")) {
     const auto port = input["port"].is_number_integer() ? input["port"].get<std::int64_t>() : -1;
-    if (port < 0 || port > 65535) return invalid("`--port` must be an integer from 0 to 65535.", Json{{"path", "--port"}});
+    if (port < 0 || port > 65535)
+      return invalid("`--port` must be an integer from 0 to 65535.", Json{{"path", "--port"}});
     config.port = static_cast<int>(port);
   }
   if (input.value("socket_only", false)) config.host.clear();
   if (!config.host.empty() && !is_loopback(config.host))
-    log_warn("listening beyond this machine without TLS: every call needs a token, and tokens travel readable", Json{{"host", config.host}});
+    log_warn(
+        "listening beyond this machine without TLS: every call needs a token, and tokens travel "
+        "readable",
+        Json{{"host", config.host}});
   return config;
 }
 
@@ -42,7 +47,8 @@ ServerConfig server_config(const Config& config) {
   server.workers = config.http_workers;
   server.unix_socket = config.index_dir + "/socket";
   if (server.unix_socket.size() > kMaxSocketPath) {
-    log_info("no local socket: its path would be too long", Json{{"bytes", server.unix_socket.size()}});
+    log_info("no local socket: its path would be too long",
+             Json{{"bytes", server.unix_socket.size()}});
     server.unix_socket.clear();
   }
   return server;
@@ -59,7 +65,8 @@ std::string url_of(const Config& config, int port) {
 
 std::string shell_word(const std::string& text) {
   const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("/._-+:@,").find(static_cast<char>(c)) != std::string_view::npos;
+    return std::isalnum(c) != 0 ||
+           std::string_view("/._-+:@,").find(static_cast<char>(c)) != std::string_view::npos;
   });
   return is_plain ? text : "'" + replace_all(text, "'", "'\\''") + "'";
 }
@@ -67,17 +74,24 @@ std::string shell_word(const std::string& text) {
 std::string banner_text(const Banner& banner) {
   const std::string vault = " --vault " + shell_word(banner.vault_dir);
   const std::string program = shell_word(banner.program);
-  std::string text = cat("indx ", kVersion, " serves ", banner.vault_dir, "\n  address  ", banner.url.empty() ? banner.socket_path : banner.url,
-                         "\n  token    ", banner.token_path, "\n\nTry in another terminal:\n");
-  const std::string curl = banner.url.empty() ? "curl --unix-socket " + shell_word(banner.socket_path) + " " : "curl ";
-  text += cat("  ", curl, "-H \"Authorization: Bearer $(cat ", shell_word(banner.token_path), ")\" ",
-              banner.url.empty() ? "http://localhost" : banner.url, "/v1/vault/status\n");
-  if (banner.has_provider) text += cat("  ", program, " ai tag --scope-glob '**' --apply", vault, "\n  ", program, " job watch", vault, "\n");
-  else text += cat("  ", program, " search 'some words'", vault, "\n  INDX_AI_PROVIDER=builtin ", program, " serve", vault, "   (AI that needs no key)\n");
+  std::string text = cat("indx ", kVersion, " serves ", banner.vault_dir, "\n  address  ",
+                         banner.url.empty() ? banner.socket_path : banner.url, "\n  token    ",
+                         banner.token_path, "\n\nTry in another terminal:\n");
+  const std::string curl =
+      banner.url.empty() ? "curl --unix-socket " + shell_word(banner.socket_path) + " " : "curl ";
+  text += cat("  ", curl, "-H \"Authorization: Bearer $(cat ", shell_word(banner.token_path),
+              ")\" ", banner.url.empty() ? "http://localhost" : banner.url, "/v1/vault/status\n");
+  if (banner.has_provider)
+    text += cat("  ", program, " ai tag --scope-glob '**' --apply", vault, "\n  ", program,
+                " job watch", vault, "\n");
+  else
+    text += cat("  ", program, " search 'some words'", vault, "\n  INDX_AI_PROVIDER=builtin ",
+                program, " serve", vault, "   (AI that needs no key)\n");
   return text + "\nCtrl-C stops it.\n";
 }
 
-int run_serve(const Invocation& invocation, const Environment& env, const Registry& registry, const std::string& program) {
+int run_serve(const Invocation& invocation, const Environment& env, const Registry& registry,
+              const std::string& program) {
   const auto config = serve_config(invocation, env);
   if (!config) return print_error(config.error());
   auto engine = Engine::start(*config, registry, {});
@@ -88,14 +102,21 @@ int run_serve(const Invocation& invocation, const Environment& env, const Regist
   const auto mcp = make_mcp_http(*dispatcher);
   mcp->add_routes(router);
   const ServerConfig listener = server_config(*config);
-  auto server = HttpServer::start(listener, [&router](const HttpRequest& request, Responder responder) { router.handle(request, std::move(responder)); });
+  auto server =
+      HttpServer::start(listener, [&router](const HttpRequest& request, Responder responder) {
+        router.handle(request, std::move(responder));
+      });
   if (!server) {
     (*engine)->stop();
     return print_error(server.error());
   }
   const std::string url = url_of(*config, (*server)->port());
-  if (const auto announced = (*engine)->announce(url, listener.unix_socket); !announced) log_error("other processes will not find this server", Json{{"reason", announced.error().message}});
-  write_all(STDOUT_FILENO, banner_text({program, config->vault_dir, url, (*engine)->owner_token_path(), listener.unix_socket, dispatcher->has_provider()}));
+  if (const auto announced = (*engine)->announce(url, listener.unix_socket); !announced)
+    log_error("other processes will not find this server",
+              Json{{"reason", announced.error().message}});
+  write_all(STDOUT_FILENO,
+            banner_text({program, config->vault_dir, url, (*engine)->owner_token_path(),
+                         listener.unix_socket, dispatcher->has_provider()}));
   log_info("serving", Json{{"url", url}, {"pid", ::getpid()}});
 
   const int number = wait_for_signal();

@@ -1,13 +1,15 @@
 #pragma once
-#include <string>
-
 #include "base/config.hpp"
 #include "cli/args.hpp"
 
+#include <string>
+
 namespace indx {
 
-/// Serves a vault until a signal comes. `program` is how this program was called, for the commands that it suggests.
-int run_serve(const Invocation& invocation, const Environment& env, const Registry& registry, const std::string& program);
+/// Serves a vault until a signal comes. `program` is how this program was called, for the commands
+/// that it suggests.
+int run_serve(const Invocation& invocation, const Environment& env, const Registry& registry,
+              const std::string& program);
 
 /// What a newcomer reads: address, token file, three commands to try.
 struct Banner {

@@ -1,8 +1,7 @@
 #include "cli/signals.hpp"
 
-#include <unistd.h>
-
 #include <cerrno>
+#include <unistd.h>
 
 namespace indx {
 namespace {

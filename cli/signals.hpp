@@ -5,13 +5,15 @@
 
 namespace indx {
 
-/// Before any thread starts: SIGPIPE ignored; SIGTERM, SIGINT and SIGHUP blocked, so that one thread can wait for them.
+/// Before any thread starts: SIGPIPE ignored; SIGTERM, SIGINT and SIGHUP blocked, so that one
+/// thread can wait for them.
 void prepare_signals();
 
 /// Blocks until one of the three comes; gives its number.
 int wait_for_signal();
 
-/// Runs `on_first` on a thread of its own when the first of the three comes; the second ends the process at once.
+/// Runs `on_first` on a thread of its own when the first of the three comes; the second ends the
+/// process at once.
 class SignalWatch {
  public:
   explicit SignalWatch(std::function<void()> on_first);

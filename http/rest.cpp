@@ -35,7 +35,8 @@ Result<std::string> read_etag(const std::string& text) {
   auto bare = text;
   if (bare.size() >= 2 && bare.front() == '"' && bare.back() == '"')
     bare = bare.substr(1, bare.size() - 2);
-  if (bare.find_first_of("\", ") != bare.npos)
+  // An empty one would silently mean no guard.
+  if (bare.empty() || bare.find_first_of("\", ") != bare.npos)
     return invalid("If-Match takes one etag.", {{"header", "If-Match"}});
   return bare;
 }

@@ -1,25 +1,29 @@
 #pragma once
-#include <functional>
-#include <string>
-
 #include "http/router.hpp"
 #include "ops/dispatch.hpp"
 
+#include <functional>
+#include <string>
+
 namespace indx {
 
-/// Adds a route for every operation of the registry, /healthz /readyz /version /v1/health /openapi.json, and the event
-/// streams /v1/events and /v1/jobs/{id}/events.
+/// Adds a route for every operation of the registry, /healthz /readyz /version /v1/health
+/// /openapi.json, and the event streams /v1/events and /v1/jobs/{id}/events.
 void add_rest_routes(Router& router, Dispatcher& dispatcher);
 
-/// The principal of a request: `Authorization: Bearer indx_…`. `unauthorized` without or with a bad one. The local socket
-/// forwards for other processes of the same user: headers `X-Indx-Surface` and `X-Indx-Scopes` narrow the principal there.
-Result<Principal> authenticate_request(const HttpRequest& request, Dispatcher& dispatcher, Surface surface);
+/// The principal of a request: `Authorization: Bearer indx_…`. `unauthorized` without or with a bad
+/// one. The local socket forwards for other processes of the same user: headers `X-Indx-Surface`
+/// and `X-Indx-Scopes` narrow the principal there.
+Result<Principal> authenticate_request(const HttpRequest& request, Dispatcher& dispatcher,
+                                       Surface surface);
 
-/// `{ok:false, error:{code, message, details, request_id}}` with status, Retry-After and WWW-Authenticate.
+/// `{ok:false, error:{code, message, details, request_id}}` with status, Retry-After and
+/// WWW-Authenticate.
 HttpResponse error_response(const Error& error, const RequestId& id);
 HttpResponse json_response(int status, const Json& body, const RequestId& id);
 
-/// Refuses requests whose Host or Origin is not this server's (DNS rebinding), when it listens on loopback only.
+/// Refuses requests whose Host or Origin is not this server's (DNS rebinding), when it listens on
+/// loopback only.
 Status check_origin(const HttpRequest& request);
 /// Both of them, for a REST route.
 Result<Principal> admit_request(const HttpRequest& request, Dispatcher& dispatcher);

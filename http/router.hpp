@@ -1,4 +1,7 @@
 #pragma once
+#include "base/ids.hpp"
+#include "base/result.hpp"
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -7,20 +10,18 @@
 #include <utility>
 #include <vector>
 
-#include "base/ids.hpp"
-#include "base/result.hpp"
-
 namespace indx {
 
 /// One request, whole: the body was read under the rules of the front.
 struct HttpRequest {
   std::string method;
-  std::string path;      ///< raw, percent-encoded, without the query
+  std::string path;  ///< raw, percent-encoded, without the query
   std::vector<std::pair<std::string, std::string>> query;  ///< decoded, in order
-  std::map<std::string, std::string> headers;              ///< names in lower case; repeated ones joined by ", "
+  std::map<std::string, std::string>
+      headers;  ///< names in lower case; repeated ones joined by ", "
   std::string body;
-  std::string remote;    ///< address of the client
-  bool is_local_socket = false;  ///< came over `.indx/socket`
+  std::string remote;                 ///< address of the client
+  bool is_local_socket = false;       ///< came over `.indx/socket`
   bool is_loopback_listener = false;  ///< came to a listener that only this machine reaches
   RequestId id;
 
@@ -34,8 +35,8 @@ struct HttpResponse {
   std::string body;
 };
 
-/// An answer that is written piece by piece (SSE, NDJSON). Thread-safe; writing never blocks. Frames over the buffer
-/// limit end the connection.
+/// An answer that is written piece by piece (SSE, NDJSON). Thread-safe; writing never blocks.
+/// Frames over the buffer limit end the connection.
 class ResponseStream {
  public:
   virtual ~ResponseStream() = default;
@@ -44,8 +45,8 @@ class ResponseStream {
   virtual void close() = 0;
 };
 
-/// The one answer of one request; copies share it. Thread-safe. `send` or `begin_stream`, once; the handler may return
-/// before: the socket then waits on the stream thread, not on a worker (G9).
+/// The one answer of one request; copies share it. Thread-safe. `send` or `begin_stream`, once; the
+/// handler may return before: the socket then waits on the stream thread, not on a worker (G9).
 class Responder {
  public:
   class Target {
@@ -59,9 +60,13 @@ class Responder {
 
   void send(HttpResponse response) const { target_->send(std::move(response)); }
   /// `head.body` is the first frame. Adds `Connection: close`.
-  std::shared_ptr<ResponseStream> begin_stream(HttpResponse head) const { return target_->begin_stream(std::move(head)); }
+  std::shared_ptr<ResponseStream> begin_stream(HttpResponse head) const {
+    return target_->begin_stream(std::move(head));
+  }
   /// Runs once, on the stream thread, when the client leaves before the answer is complete.
-  void on_disconnect(std::function<void()> callback) const { target_->on_disconnect(std::move(callback)); }
+  void on_disconnect(std::function<void()> callback) const {
+    target_->on_disconnect(std::move(callback));
+  }
 
  private:
   std::shared_ptr<Target> target_;  // shared: the worker and whoever answers later
@@ -69,14 +74,17 @@ class Responder {
 
 using HttpHandler = std::function<void(const HttpRequest&, Responder)>;
 
-/// Method and pattern → handler. A capture matches one segment; `{path}`, `{from}`, `{to}` and `{tag}` match one or more.
-/// The most specific pattern wins: a literal beats a capture, one segment beats many. Captures are decoded once, segment by
-/// segment; a `%2F` that does not begin a path stays inside its segment, which no file has: 404.
+/// Method and pattern → handler. A capture matches one segment; `{path}`, `{from}`, `{to}` and
+/// `{tag}` match one or more. The most specific pattern wins: a literal beats a capture, one
+/// segment beats many. Captures are decoded once, segment by segment; a `%2F` that does not begin a
+/// path stays inside its segment, which no file has: 404.
 class Router {
  public:
-  using RouteHandler = std::function<void(const HttpRequest&, const std::map<std::string, std::string>& captures, Responder)>;
+  using RouteHandler = std::function<void(
+      const HttpRequest&, const std::map<std::string, std::string>& captures, Responder)>;
   void add(const std::string& method, const std::string& pattern, RouteHandler handler);
-  /// 404 for an unknown path, 405 with Allow for a known path and another method; HEAD falls back to GET.
+  /// 404 for an unknown path, 405 with Allow for a known path and another method; HEAD falls back
+  /// to GET.
   void handle(const HttpRequest& request, Responder responder) const;
 
  private:

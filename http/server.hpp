@@ -1,25 +1,26 @@
 #pragma once
+#include "http/router.hpp"
+
 #include <chrono>
 #include <memory>
 #include <string>
-
-#include "http/router.hpp"
 
 namespace indx {
 
 struct ServerConfig {
   std::string host = "127.0.0.1";
-  int port = 0;                     ///< 0: the system picks
-  std::string unix_socket;          ///< path of a local socket (mode 0600) to listen on as well, or instead when host is empty
+  int port = 0;             ///< 0: the system picks
+  std::string unix_socket;  ///< path of a local socket (mode 0600) to listen on as well, or instead
+                            ///< when host is empty
   int workers = 8;
   std::size_t max_body_bytes = 10U << 20U;
   std::chrono::milliseconds head_timeout{10000}, idle_timeout{60000}, heartbeat{15000};
-  std::size_t max_waiting = 1024;   ///< requests that wait for an answer without a worker
+  std::size_t max_waiting = 1024;  ///< requests that wait for an answer without a worker
   std::size_t max_stream_buffer = 256U << 10U;
 };
 
-/// The parking front: one epoll thread accepts, holds idle connections and reads heads; workers run Poco's parser and the
-/// handler; one stream thread serves detached sockets (platform.md 2.2, 2.3).
+/// The parking front: one epoll thread accepts, holds idle connections and reads heads; workers run
+/// Poco's parser and the handler; one stream thread serves detached sockets (platform.md 2.2, 2.3).
 class HttpServer {
  public:
   static Result<std::unique_ptr<HttpServer>> start(const ServerConfig& config, HttpHandler handler);

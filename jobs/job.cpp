@@ -9,7 +9,9 @@ template <typename T>
 Json json_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
-Json time_or_null(const std::optional<Timestamp>& time) { return time ? Json(format_time(*time)) : Json(); }
+Json time_or_null(const std::optional<Timestamp>& time) {
+  return time ? Json(format_time(*time)) : Json();
+}
 
 /// What a caller needs who knows four states only.
 std::string_view status(JobState state) {

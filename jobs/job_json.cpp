@@ -59,7 +59,8 @@ std::optional<std::string> error_text(const std::optional<Error>& error) {
   if (!error) return std::nullopt;
   std::string text = json_text(error->to_json());
   if (text.size() <= kMaxErrorBytes) return text;
-  const std::string message(prefix_at_grapheme(replace_invalid_utf8(error->message), kMaxErrorMessageBytes));
+  const std::string message(
+      prefix_at_grapheme(replace_invalid_utf8(error->message), kMaxErrorMessageBytes));
   return json_text(make_error(error->reason, message).to_json());
 }
 

@@ -1,14 +1,16 @@
 #pragma once
+#include "jobs/job.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "jobs/job.hpp"
-
-// The JSON columns of a job. Readers take what is damaged as missing; only what callers send is refused.
+// The JSON columns of a job. Readers take what is damaged as missing; only what callers send is
+// refused.
 namespace indx {
 
-/// `validation_failed` when a text in it is not UTF-8, so that a job never runs with other arguments than those asked for.
+/// `validation_failed` when a text in it is not UTF-8, so that a job never runs with other
+/// arguments than those asked for.
 Result<std::string> input_text(const Json& input);
 Result<std::string> owner_text(const JobOwner& owner);
 std::string progress_text(const JobProgress& progress);

@@ -1,8 +1,5 @@
 #include "jobs/job_queue.hpp"
 
-#include <algorithm>
-#include <charconv>
-
 #include "base/hash.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
@@ -10,6 +7,9 @@
 #include "jobs/job_json.hpp"
 #include "jobs/job_state.hpp"
 #include "store/columns.hpp"
+
+#include <algorithm>
+#include <charconv>
 
 namespace indx {
 namespace {
@@ -20,16 +20,20 @@ constexpr std::size_t kMaxKindBytes = 100;
 constexpr int kMaxPageSize = 1000;
 /// Steps that finish deletes itself; prune takes what is left, so that no commit gets long.
 constexpr int kStepsDeletedAtOnce = 1000;
-/// Retries are spread over a window that grows with the number of jobs that wait for theirs: at most about 7 a second.
+/// Retries are spread over a window that grows with the number of jobs that wait for theirs: at
+/// most about 7 a second.
 constexpr milliseconds kSpreadPerWaitingRetry{150};
 constexpr int kMaxWaitingRetriesCounted = 1000;
 
 /// The rows are for read_job.
 std::string select_jobs(std::string_view rest) {
-  return cat("SELECT id, kind, operation_version, state, input, owner, keep, priority, attempts, crashes, interruptions, "
-             "max_attempts, max_crashes, lease, leased_by, leased_at, heartbeat_at, cancel_requested, progress, result, "
-             "error, run_at, created_at, updated_at, started_at, finished_at FROM jobs ",
-             rest);
+  return cat(
+      "SELECT id, kind, operation_version, state, input, owner, keep, priority, attempts, crashes, "
+      "interruptions, "
+      "max_attempts, max_crashes, lease, leased_by, leased_at, heartbeat_at, cancel_requested, "
+      "progress, result, "
+      "error, run_at, created_at, updated_at, started_at, finished_at FROM jobs ",
+      rest);
 }
 
 Job read_job(const Database::Statement& row) {
@@ -77,34 +81,42 @@ Result<std::optional<Job>> find_job(Database& db, const JobId& id) {
 Status insert_job(Database& db, const Job& job) {
   const std::string input = INDX_TRY(input_text(job.input));
   if (input.size() > kMaxInputBytes)
-    return make_error(Reason::TooLarge, cat("The input of the job has ", input.size(), " bytes; at most ", kMaxInputBytes,
-                                            " are accepted. Name notes by a scope instead of sending them."));
+    return make_error(
+        Reason::TooLarge,
+        cat("The input of the job has ", input.size(), " bytes; at most ", kMaxInputBytes,
+            " are accepted. Name notes by a scope instead of sending them."));
   const std::string owner = INDX_TRY(owner_text(job.owner));
-  INDX_TRY(db.prepare("INSERT INTO jobs (id, kind, operation_version, state, input, owner, subject, keep, priority, "
+  INDX_TRY(db.prepare("INSERT INTO jobs (id, kind, operation_version, state, input, owner, "
+                      "subject, keep, priority, "
                       "max_attempts, max_crashes, progress, run_at, created_at, updated_at) "
                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)")
-               .bind(job.id.value, job.kind, job.operation_version, name(job.state), input, owner, job.owner.subject,
-                     job.keep, job.priority, job.max_attempts, job.max_crashes, progress_text(job.progress),
-                     to_millis(job.run_at), to_millis(job.created_at), to_millis(job.updated_at))
+               .bind(job.id.value, job.kind, job.operation_version, name(job.state), input, owner,
+                     job.owner.subject, job.keep, job.priority, job.max_attempts, job.max_crashes,
+                     progress_text(job.progress), to_millis(job.run_at), to_millis(job.created_at),
+                     to_millis(job.updated_at))
                .run());
   return {};
 }
 
 /// Writes what changes in a job's life; kind, input and owner never do.
 Status save_job(Database& db, const Job& job) {
-  INDX_TRY(db.prepare("UPDATE jobs SET state = ?2, attempts = ?3, crashes = ?4, interruptions = ?5, lease = ?6, leased_by = ?7, "
-                      "leased_at = ?8, heartbeat_at = ?9, cancel_requested = ?10, result = ?11, error = ?12, run_at = ?13, "
+  INDX_TRY(db.prepare("UPDATE jobs SET state = ?2, attempts = ?3, crashes = ?4, interruptions = "
+                      "?5, lease = ?6, leased_by = ?7, "
+                      "leased_at = ?8, heartbeat_at = ?9, cancel_requested = ?10, result = ?11, "
+                      "error = ?12, run_at = ?13, "
                       "updated_at = ?14, started_at = ?15, finished_at = ?16 WHERE id = ?1")
-               .bind(job.id.value, name(job.state), job.attempts, job.crashes, job.interruptions, job.lease,
-                     null_if_empty(job.leased_by), optional_millis(job.leased_at), optional_millis(job.heartbeat_at),
-                     job.cancel_requested, result_text(job.result), error_text(job.error),
-                     to_millis(job.run_at), to_millis(job.updated_at), optional_millis(job.started_at),
+               .bind(job.id.value, name(job.state), job.attempts, job.crashes, job.interruptions,
+                     job.lease, null_if_empty(job.leased_by), optional_millis(job.leased_at),
+                     optional_millis(job.heartbeat_at), job.cancel_requested,
+                     result_text(job.result), error_text(job.error), to_millis(job.run_at),
+                     to_millis(job.updated_at), optional_millis(job.started_at),
                      optional_millis(job.finished_at))
                .run());
   return {};
 }
 
-/// Moves the job along the transition table and keeps what the table's CHECKs demand of every state.
+/// Moves the job along the transition table and keeps what the table's CHECKs demand of every
+/// state.
 void apply(Job& job, JobEvent event, Timestamp now) {
   const auto next = next_state(job.state, event);
   INDX_ASSERT(next.has_value());
@@ -134,7 +146,8 @@ void cancel(Job& job, Timestamp now) {
 
 bool is_known(const Job& job, const std::vector<JobQueue::KnownKind>& known) {
   return std::any_of(known.begin(), known.end(), [&](const JobQueue::KnownKind& kind) {
-    return kind.kind == job.kind && (kind.version == job.operation_version || kind.resumes_other_versions);
+    return kind.kind == job.kind &&
+           (kind.version == job.operation_version || kind.resumes_other_versions);
   });
 }
 
@@ -153,9 +166,12 @@ Result<std::vector<Job>> read_jobs(Database::Statement query) {
 /// The first ready job by priority, due time and arrival.
 Result<std::optional<Job>> first_ready(Database& db, const std::vector<JobId>& only) {
   static const std::string kFirst = select_jobs(
-      "WHERE state = 'ready' AND (?1 = '[]' OR id IN (SELECT value FROM json_each(?1))) AND (crashes = 0 OR "
-      "crashes + 1 < max_crashes OR NOT EXISTS (SELECT 1 FROM jobs AS other WHERE other.state = 'running' AND "
-      "other.crashes > 0 AND other.crashes + 1 >= other.max_crashes)) ORDER BY priority DESC, run_at, seq LIMIT 1");
+      "WHERE state = 'ready' AND (?1 = '[]' OR id IN (SELECT value FROM json_each(?1))) AND "
+      "(crashes = 0 OR "
+      "crashes + 1 < max_crashes OR NOT EXISTS (SELECT 1 FROM jobs AS other WHERE other.state = "
+      "'running' AND "
+      "other.crashes > 0 AND other.crashes + 1 >= other.max_crashes)) ORDER BY priority DESC, "
+      "run_at, seq LIMIT 1");
   auto query = db.prepare(kFirst);
   query.bind(id_list(only));
   if (!INDX_TRY(query.step())) return std::optional<Job>();
@@ -169,8 +185,9 @@ JobOutcome with_result_that_fits(const JobOutcome& outcome) {
   too_large.result = std::nullopt;
   if (outcome.kind != JobOutcome::Kind::Succeeded) return too_large;
   too_large.kind = JobOutcome::Kind::Failed;
-  too_large.error = make_error(Reason::TooLarge, cat("The result of the job is larger than ", kMaxResultBytes,
-                                                     " bytes; run it on fewer notes."));
+  too_large.error =
+      make_error(Reason::TooLarge, cat("The result of the job is larger than ", kMaxResultBytes,
+                                       " bytes; run it on fewer notes."));
   return too_large;
 }
 
@@ -218,17 +235,20 @@ Result<Job> JobQueue::enqueue(const JobRequest& request) {
 }
 
 Status JobQueue::promote_due() {
-  INDX_TRY(db_.prepare("UPDATE jobs SET state = ?2, updated_at = ?1 WHERE state IN ('scheduled', 'sleeping') AND run_at <= ?1")
+  INDX_TRY(db_.prepare("UPDATE jobs SET state = ?2, updated_at = ?1 WHERE state IN ('scheduled', "
+                       "'sleeping') AND run_at <= ?1")
                .bind(to_millis(clock_.now()), name(*next_state(JobState::Scheduled, JobEvent::Due)))
                .run());
   return {};
 }
 
 Status JobQueue::support(const std::vector<KnownKind>& known) {
-  for (auto& job : INDX_TRY(read_jobs(db_.prepare(select_jobs("WHERE state = 'unsupported' GROUP BY kind, operation_version"))))) {
+  for (auto& job : INDX_TRY(read_jobs(db_.prepare(
+           select_jobs("WHERE state = 'unsupported' GROUP BY kind, operation_version"))))) {
     if (!is_known(job, known)) continue;
     apply(job, JobEvent::Support, clock_.now());
-    INDX_TRY(db_.prepare("UPDATE jobs SET state = ?3, updated_at = ?4 WHERE state = 'unsupported' AND kind = ?1 AND "
+    INDX_TRY(db_.prepare("UPDATE jobs SET state = ?3, updated_at = ?4 WHERE state = 'unsupported' "
+                         "AND kind = ?1 AND "
                          "operation_version = ?2")
                  .bind(job.kind, job.operation_version, name(job.state), to_millis(job.updated_at))
                  .run());
@@ -236,7 +256,8 @@ Status JobQueue::support(const std::vector<KnownKind>& known) {
   return {};
 }
 
-Result<std::optional<Job>> JobQueue::claim(const std::string& instance, const std::vector<KnownKind>& known,
+Result<std::optional<Job>> JobQueue::claim(const std::string& instance,
+                                           const std::vector<KnownKind>& known,
                                            const std::vector<JobId>& only) {
   if (instance.empty()) return invalid("A claim needs the name of an instance.");
   return db_.savepoint([&]() -> Result<std::optional<Job>> {
@@ -256,11 +277,13 @@ Result<std::optional<Job>> JobQueue::claim(const std::string& instance, const st
 }
 
 Result<std::vector<JobId>> JobQueue::heartbeat(const std::string& instance) {
-  INDX_TRY(db_.prepare("UPDATE jobs SET heartbeat_at = ?2 WHERE state = 'running' AND leased_by = ?1")
-               .bind(instance, to_millis(clock_.now()))
-               .run());
+  INDX_TRY(
+      db_.prepare("UPDATE jobs SET heartbeat_at = ?2 WHERE state = 'running' AND leased_by = ?1")
+          .bind(instance, to_millis(clock_.now()))
+          .run());
   auto query = db_.prepare(
-      "SELECT id FROM jobs WHERE state = 'running' AND leased_by = ?1 AND cancel_requested = 1 ORDER BY seq");
+      "SELECT id FROM jobs WHERE state = 'running' AND leased_by = ?1 AND cancel_requested = 1 "
+      "ORDER BY seq");
   query.bind(instance);
   std::vector<JobId> cancelled;
   while (INDX_TRY(query.step())) cancelled.push_back({query.text(0)});
@@ -268,29 +291,35 @@ Result<std::vector<JobId>> JobQueue::heartbeat(const std::string& instance) {
 }
 
 Status JobQueue::check_lease(const Lease& lease) {
-  auto query = db_.prepare("SELECT 1 FROM jobs WHERE id = ?1 AND state = 'running' AND lease = ?2 AND leased_by = ?3");
+  auto query = db_.prepare(
+      "SELECT 1 FROM jobs WHERE id = ?1 AND state = 'running' AND lease = ?2 AND leased_by = ?3");
   query.bind(lease.job.value, lease.generation, lease.instance);
   if (INDX_TRY(query.step())) return {};
-  return make_error(Reason::StaleLease, cat("The job ", lease.job.value, " ended or was handed to another worker; drop this result."),
-                    {{"job_id", lease.job.value}});
+  return make_error(
+      Reason::StaleLease,
+      cat("The job ", lease.job.value, " ended or was handed to another worker; drop this result."),
+      {{"job_id", lease.job.value}});
 }
 
 Status JobQueue::set_progress(const Lease& lease, const JobProgress& progress) {
   INDX_TRY(check_lease(lease));
-  INDX_TRY(db_.prepare("UPDATE jobs SET progress = ?2, updated_at = ?3, heartbeat_at = ?3 WHERE id = ?1")
-               .bind(lease.job.value, progress_text(progress), to_millis(clock_.now()))
-               .run());
+  INDX_TRY(
+      db_.prepare("UPDATE jobs SET progress = ?2, updated_at = ?3, heartbeat_at = ?3 WHERE id = ?1")
+          .bind(lease.job.value, progress_text(progress), to_millis(clock_.now()))
+          .run());
   return {};
 }
 
 Result<milliseconds> JobQueue::next_try_delay(const Job& job, const JobOutcome& outcome) {
   auto query = db_.prepare(
-      "SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE state IN ('scheduled', 'sleeping') AND attempts > 0 LIMIT ?1)");
+      "SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE state IN ('scheduled', 'sleeping') AND "
+      "attempts > 0 LIMIT ?1)");
   query.bind(kMaxWaitingRetriesCounted);
   INDX_TRY(query.step());
   const auto window = static_cast<double>(kSpreadPerWaitingRetry.count() * query.integer(0));
   const milliseconds spread(static_cast<std::int64_t>(random_.uniform() * window));
-  return spread + retry_delay(settings_.retry, job.attempts, outcome.retry_after.value_or(milliseconds(0)), random_);
+  return spread + retry_delay(settings_.retry, job.attempts,
+                              outcome.retry_after.value_or(milliseconds(0)), random_);
 }
 
 Status JobQueue::end_try(Job& job, const JobOutcome& outcome) {
@@ -365,8 +394,8 @@ Result<Job> JobQueue::request_cancel(const JobId& id) {
 Result<std::vector<Job>> JobQueue::rescue(const std::string& live_instance, bool all_foreign) {
   return db_.savepoint([&]() -> Result<std::vector<Job>> {
     const Timestamp now = clock_.now();
-    auto query = db_.prepare(
-        select_jobs("WHERE state = 'running' AND leased_by <> ?1 AND (?2 OR heartbeat_at < ?3) ORDER BY seq"));
+    auto query = db_.prepare(select_jobs(
+        "WHERE state = 'running' AND leased_by <> ?1 AND (?2 OR heartbeat_at < ?3) ORDER BY seq"));
     query.bind(live_instance, all_foreign, to_millis(now - settings_.lease));
     auto jobs = INDX_TRY(read_jobs(std::move(query)));
     for (auto& job : jobs) {
@@ -388,14 +417,16 @@ Result<std::vector<Job>> JobQueue::rescue(const std::string& live_instance, bool
 
 Result<std::optional<Job>> JobQueue::get(const JobId& id) { return find_job(db_, id); }
 
-Result<JobQueue::JobPage> JobQueue::list(const JobFilter& filter, int limit, const std::string& cursor) {
+Result<JobQueue::JobPage> JobQueue::list(const JobFilter& filter, int limit,
+                                         const std::string& cursor) {
   std::optional<std::int64_t> before;
   if (!cursor.empty()) before = INDX_TRY(parse_job_cursor(cursor));
   Json states = Json::array();
   for (const auto state : filter.states) states.push_back(name(state));
   const int size = std::clamp(limit, 1, kMaxPageSize);
   auto query = db_.prepare(select_jobs(
-      "WHERE (?1 IS NULL OR seq < ?1) AND (?2 = '[]' OR state IN (SELECT value FROM json_each(?2))) AND "
+      "WHERE (?1 IS NULL OR seq < ?1) AND (?2 = '[]' OR state IN (SELECT value FROM "
+      "json_each(?2))) AND "
       "(?3 = '' OR kind = ?3) AND (?4 = '' OR subject = ?4) ORDER BY seq DESC LIMIT ?5"));
   query.bind(before, json_text(states), filter.kind, filter.subject, size + 1);
   JobPage page{.jobs = INDX_TRY(read_jobs(std::move(query))), .next_cursor = std::nullopt};

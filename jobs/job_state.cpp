@@ -6,8 +6,9 @@
 namespace indx {
 namespace {
 
-constexpr std::array<std::string_view, 11> kStateNames = {"scheduled",   "ready",     "running", "sleeping", "waiting", "paused",
-                                                          "unsupported", "succeeded", "failed",  "dead",     "cancelled"};
+constexpr std::array<std::string_view, 11> kStateNames = {
+    "scheduled",   "ready",     "running", "sleeping", "waiting",  "paused",
+    "unsupported", "succeeded", "failed",  "dead",     "cancelled"};
 
 struct Transition {
   JobState from;

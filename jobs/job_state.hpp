@@ -1,8 +1,8 @@
 #pragma once
+#include "jobs/job.hpp"
+
 #include <optional>
 #include <string_view>
-
-#include "jobs/job.hpp"
 
 namespace indx {
 
@@ -11,7 +11,18 @@ std::optional<JobState> parse_job_state(std::string_view name);
 bool is_final(JobState state);
 
 enum class JobEvent : std::uint8_t {
-  Due, Claim, Succeed, FailForGood, Retry, GiveUp, Cancel, Return, OwnerDied, CrashedTooOften, Park, Support
+  Due,
+  Claim,
+  Succeed,
+  FailForGood,
+  Retry,
+  GiveUp,
+  Cancel,
+  Return,
+  OwnerDied,
+  CrashedTooOften,
+  Park,
+  Support
 };
 /// The one transition table; nullopt: that event cannot happen in that state.
 std::optional<JobState> next_state(JobState state, JobEvent event);

@@ -1,12 +1,12 @@
 // The steps of a job: its committed results (G4, G5), and when they go.
-#include <algorithm>
-
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "jobs/job_queue.hpp"
 #include "store/blob_dir.hpp"
 #include "store/columns.hpp"
+
+#include <algorithm>
 
 namespace indx {
 namespace {
@@ -18,16 +18,20 @@ constexpr std::chrono::days kFailedStepsKept{7};
 
 }  // namespace
 
-Result<std::optional<Json>> JobQueue::find_step(const JobId& job, const std::string& key, const std::string& inputs_hash) {
+Result<std::optional<Json>> JobQueue::find_step(const JobId& job, const std::string& key,
+                                                const std::string& inputs_hash) {
   auto query = db_.prepare(
-      "SELECT output, spill_sha256 FROM job_steps WHERE job = ?1 AND key = ?2 AND inputs_hash = ?3");
+      "SELECT output, spill_sha256 FROM job_steps WHERE job = ?1 AND key = ?2 AND inputs_hash = "
+      "?3");
   query.bind(job.value, key, inputs_hash);
   if (!INDX_TRY(query.step())) return std::optional<Json>();
   if (!query.is_null(0)) return std::optional(json_value(query.text(0)));
   const std::string sha256 = query.text(1);
   const auto spilled = BlobDir(settings_.spill_dir).read(sha256);
-  if (spilled.has_value() && sha256_hex(*spilled) == sha256) return std::optional(json_value(*spilled));
-  log_warn("a stored step result is missing or damaged; the step runs again", {{"job_id", job.value}, {"file", sha256}});
+  if (spilled.has_value() && sha256_hex(*spilled) == sha256)
+    return std::optional(json_value(*spilled));
+  log_warn("a stored step result is missing or damaged; the step runs again",
+           {{"job_id", job.value}, {"file", sha256}});
   return std::optional<Json>();
 }
 
@@ -37,16 +41,19 @@ Status JobQueue::put_step(const Lease& lease, const StepRecord& step) {
   return db_.savepoint([&]() -> Status {
     INDX_TRY(check_lease(lease));
     auto totals = db_.prepare(
-        "SELECT step_count + (s.key IS NULL), step_bytes - IFNULL(s.size, 0) + ?3, s.lease FROM jobs "
+        "SELECT step_count + (s.key IS NULL), step_bytes - IFNULL(s.size, 0) + ?3, s.lease FROM "
+        "jobs "
         "LEFT JOIN job_steps AS s ON s.job = jobs.id AND s.key = ?2 WHERE jobs.id = ?1");
     totals.bind(lease.job.value, step.key, size);
     INDX_TRY(totals.step());
     const std::int64_t count = totals.integer(0), bytes = totals.integer(1);
     if (totals.integer(2) == lease.generation)
-      return make_error(Reason::StepKeyReused, "A step key was used twice in one run of the job.", {{"key", step.key}});
+      return make_error(Reason::StepKeyReused, "A step key was used twice in one run of the job.",
+                        {{"key", step.key}});
     if (count > kMaxSteps || bytes > kMaxStepBytes)
-      return make_error(Reason::TooLarge, cat("A job may keep ", kMaxSteps, " step results with ", kMaxStepBytes,
-                                              " bytes in all; split it into smaller jobs."),
+      return make_error(Reason::TooLarge,
+                        cat("A job may keep ", kMaxSteps, " step results with ", kMaxStepBytes,
+                            " bytes in all; split it into smaller jobs."),
                         {{"steps", count}, {"bytes", bytes}});
     std::optional<std::string> inline_output, spill;
     if (output.size() > kMaxInlineStepBytes) {
@@ -55,9 +62,11 @@ Status JobQueue::put_step(const Lease& lease, const StepRecord& step) {
     } else {
       inline_output = output;
     }
-    INDX_TRY(db_.prepare("INSERT OR REPLACE INTO job_steps (job, key, inputs_hash, output, spill_sha256, size, lease) "
+    INDX_TRY(db_.prepare("INSERT OR REPLACE INTO job_steps (job, key, inputs_hash, output, "
+                         "spill_sha256, size, lease) "
                          "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
-                 .bind(lease.job.value, step.key, step.inputs_hash, inline_output, spill, size, lease.generation)
+                 .bind(lease.job.value, step.key, step.inputs_hash, inline_output, spill, size,
+                       lease.generation)
                  .run());
     INDX_TRY(db_.prepare("UPDATE jobs SET step_count = ?2, step_bytes = ?3 WHERE id = ?1")
                  .bind(lease.job.value, count, bytes)
@@ -73,12 +82,12 @@ Result<std::int64_t> JobQueue::count_steps(const JobId& job) {
 }
 
 Result<std::int64_t> JobQueue::delete_steps(const JobId& id, std::int64_t limit) {
-  const auto deleted = INDX_TRY(
-      db_.prepare("DELETE FROM job_steps WHERE job = ?1 AND key IN (SELECT key FROM job_steps WHERE job = ?1 LIMIT ?2)")
-          .bind(id.value, limit)
-          .run());
+  const auto deleted = INDX_TRY(db_.prepare("DELETE FROM job_steps WHERE job = ?1 AND key IN "
+                                            "(SELECT key FROM job_steps WHERE job = ?1 LIMIT ?2)")
+                                    .bind(id.value, limit)
+                                    .run());
   INDX_TRY(db_.prepare("UPDATE jobs SET step_count = step_count - ?2, "
-                      "step_bytes = IIF(step_count = ?2, 0, step_bytes) WHERE id = ?1")
+                       "step_bytes = IIF(step_count = ?2, 0, step_bytes) WHERE id = ?1")
                .bind(id.value, deleted)
                .run());
   return deleted;
@@ -88,8 +97,9 @@ Result<std::int64_t> JobQueue::prune(Timestamp before, int limit) {
   return db_.savepoint([&]() -> Result<std::int64_t> {
     const Timestamp steps_before = std::max(before, clock_.now() - kFailedStepsKept);
     std::int64_t deleted = 0;
-    auto query = db_.prepare("SELECT id FROM jobs WHERE finished_at IS NOT NULL AND step_count > 0 AND "
-                             "(state IN ('succeeded', 'cancelled') OR finished_at < ?1) ORDER BY finished_at LIMIT ?2");
+    auto query = db_.prepare(
+        "SELECT id FROM jobs WHERE finished_at IS NOT NULL AND step_count > 0 AND "
+        "(state IN ('succeeded', 'cancelled') OR finished_at < ?1) ORDER BY finished_at LIMIT ?2");
     query.bind(to_millis(steps_before), limit);
     std::vector<JobId> with_steps;
     while (INDX_TRY(query.step())) with_steps.push_back({query.text(0)});
@@ -97,10 +107,12 @@ Result<std::int64_t> JobQueue::prune(Timestamp before, int limit) {
       if (deleted >= limit) break;
       deleted += INDX_TRY(delete_steps(id, limit - deleted));
     }
-    deleted += INDX_TRY(db_.prepare("DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE finished_at < ?1 AND "
-                                    "step_count = 0 ORDER BY finished_at LIMIT ?2)")
-                            .bind(to_millis(before), limit - deleted)
-                            .run());
+    deleted += INDX_TRY(
+        db_.prepare(
+               "DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE finished_at < ?1 AND "
+               "step_count = 0 ORDER BY finished_at LIMIT ?2)")
+            .bind(to_millis(before), limit - deleted)
+            .run());
     return deleted;
   });
 }

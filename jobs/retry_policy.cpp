@@ -4,10 +4,12 @@
 
 namespace indx {
 
-milliseconds retry_delay(const RetryPolicy& policy, int attempt, milliseconds floor, Random& random) {
+milliseconds retry_delay(const RetryPolicy& policy, int attempt, milliseconds floor,
+                         Random& random) {
   milliseconds delay = std::min(policy.base, policy.cap);
   for (int i = 1; i < attempt && delay < policy.cap; ++i) delay = std::min(delay * 2, policy.cap);
-  const auto jitter = static_cast<std::int64_t>(random.uniform() * static_cast<double>(delay.count()) / 2);
+  const auto jitter =
+      static_cast<std::int64_t>(random.uniform() * static_cast<double>(delay.count()) / 2);
   return std::max(delay, floor) + milliseconds(jitter);
 }
 

@@ -1,10 +1,4 @@
 #pragma once
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "ai/extractive/corpus.hpp"
 #include "ai/provider.hpp"
 #include "base/cancel.hpp"
@@ -16,21 +10,30 @@
 #include "vault/note_query.hpp"
 #include "vault/vault.hpp"
 
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace indx {
 
-/// The interfaces a handler may use. The engine implements them; tests fake them. Every call is already bound to the
-/// caller: paths outside the caller's globs are `forbidden` to name and invisible in lists.
+/// The interfaces a handler may use. The engine implements them; tests fake them. Every call is
+/// already bound to the caller: paths outside the caller's globs are `forbidden` to name and
+/// invisible in lists.
 
 class Notes {
  public:
   virtual ~Notes() = default;
-  /// Exact bytes. `not_found` for missing and ignored paths, `forbidden` outside the caller's globs.
+  /// Exact bytes. `not_found` for missing and ignored paths, `forbidden` outside the caller's
+  /// globs.
   virtual Result<NoteFile> read(const NotePath& path) = 0;
   virtual bool exists(const NotePath& path) = 0;
   /// Guard, version, atomic replace, event, index (architecture section 4). Outside of jobs.
   virtual Result<WriteOutcome> write(const NoteChange& change) = 0;
   /// Checks every `path → etag` under the writer's lock before anything is written (R14).
-  virtual Result<std::vector<Json>> check_etags(const std::vector<std::pair<NotePath, std::string>>& expected) = 0;
+  virtual Result<std::vector<Json>> check_etags(
+      const std::vector<std::pair<NotePath, std::string>>& expected) = 0;
 };
 
 class Index {
@@ -46,7 +49,8 @@ class Index {
   virtual Json indexing() = 0;
   /// Statistics over the notes that the caller may see; cached by vault generation.
   virtual Result<std::shared_ptr<const Corpus>> corpus() = 0;
-  /// Compares files with the index and brings it up to date; `rebuild` starts from nothing. Blocks. Gives counts.
+  /// Compares files with the index and brings it up to date; `rebuild` starts from nothing. Blocks.
+  /// Gives counts.
   virtual Result<Json> reindex(bool rebuild, const std::vector<std::string>& paths) = 0;
 };
 
@@ -68,9 +72,11 @@ class Models {
   virtual bool is_configured() const = 0;
   virtual std::string provider() const = 0;  ///< empty: none
   virtual std::string model() const = 0;
-  virtual bool can_generate() const = 0;     ///< false for `builtin`
-  /// One logical call with transport retries, usage rows and limits (G8). `item` names what it is about (a path).
-  virtual Result<GenerateReply> generate(const GenerateRequest& request, const std::string& item) = 0;
+  virtual bool can_generate() const = 0;  ///< false for `builtin`
+  /// One logical call with transport retries, usage rows and limits (G8). `item` names what it is
+  /// about (a path).
+  virtual Result<GenerateReply> generate(const GenerateRequest& request,
+                                         const std::string& item) = 0;
   /// `{calls, input_tokens, output_tokens, cost_usd}` since midnight UTC.
   virtual Result<Json> usage_today() = 0;
 };
@@ -83,7 +89,8 @@ class Tokens {
   virtual ~Tokens() = default;
   virtual Result<NewToken> create(const std::string& name, const std::vector<std::string>& scopes,
                                   const std::vector<std::string>& path_globs) = 0;
-  virtual Result<std::vector<Json>> list() = 0;  ///< `{id, name, scopes, path_globs, created_at, last_used_at, revoked_at}`
+  virtual Result<std::vector<Json>>
+  list() = 0;  ///< `{id, name, scopes, path_globs, created_at, last_used_at, revoked_at}`
   virtual Result<bool> revoke(const std::string& id) = 0;
 };
 
@@ -93,8 +100,9 @@ struct MapItem {
   Json inputs;
 };
 
-/// What one run of a handler sees. Inline, `step` and `map` just call `fn`; in a job their results are committed, and a
-/// resumed job gets the stored ones. Not thread-safe: each lane gets a Context of its own.
+/// What one run of a handler sees. Inline, `step` and `map` just call `fn`; in a job their results
+/// are committed, and a resumed job gets the stored ones. Not thread-safe: each lane gets a Context
+/// of its own.
 class Context {
  public:
   virtual ~Context() = default;
@@ -112,17 +120,20 @@ class Context {
   virtual Tokens& tokens() = 0;
 
   /// Runs `fn` once ever for this key and these inputs. A key may be used once in a run.
-  virtual Result<Json> step(std::string_view key, const Json& inputs, const std::function<Result<Json>()>& fn) = 0;
-  /// One step `phase/<id>/item` an item, in parallel lanes; results in input order, failed items as Errors. Ends early
-  /// with `cancelled` when the call is cancelled. `fn` must not share state.
+  virtual Result<Json> step(std::string_view key, const Json& inputs,
+                            const std::function<Result<Json>()>& fn) = 0;
+  /// One step `phase/<id>/item` an item, in parallel lanes; results in input order, failed items as
+  /// Errors. Ends early with `cancelled` when the call is cancelled. `fn` must not share state.
   using MapFn = std::function<Result<Json>(Context& lane, const MapItem& item)>;
-  virtual Result<std::vector<Result<Json>>> map(std::string_view phase, const std::vector<MapItem>& items,
+  virtual Result<std::vector<Result<Json>>> map(std::string_view phase,
+                                                const std::vector<MapItem>& items,
                                                 const MapFn& fn) = 0;
   /// A note write that is also a step: done when its intent is done (G4).
   virtual Result<WriteOutcome> write_step(std::string_view key, const NoteChange& change) = 0;
 
   virtual void progress(const JobProgress& progress) = 0;
-  /// A durable event of this call, told after it is committed. `kind` and `data` only; the rest is filled in.
+  /// A durable event of this call, told after it is committed. `kind` and `data` only; the rest is
+  /// filled in.
   virtual void emit(const std::string& kind, const Json& data) = 0;
 };
 

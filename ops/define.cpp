@@ -50,7 +50,9 @@ SchemaNode::Property idempotency_key_property() {
   SchemaNode::Property property;
   property.name = "idempotency_key";
   property.schema = node_of(SchemaNode::Type::String);
-  property.schema.description = "A name of your choice for this call: repeating it within 24 hours gives the first answer again.";
+  property.schema.description =
+      "A name of your choice for this call: repeating it within 24 hours gives the first answer "
+      "again.";
   property.schema.max_length = 200;
   property.schema.is_header = true;
   return property;

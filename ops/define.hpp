@@ -1,4 +1,6 @@
 #pragma once
+#include "ops/operation.hpp"
+
 #include <concepts>
 #include <functional>
 #include <map>
@@ -6,12 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "ops/operation.hpp"
-
 namespace indx {
 
-/// The typed layer over SchemaNode: an operation lists the fields of its Input and Output once, and gets schema, decoding
-/// and encoding from that list. Decoding assumes validated JSON.
+/// The typed layer over SchemaNode: an operation lists the fields of its Input and Output once, and
+/// gets schema, decoding and encoding from that list. Decoding assumes validated JSON.
 
 template <typename Struct>
 struct Field {
@@ -24,17 +24,21 @@ using Fields = std::vector<Field<Struct>>;
 
 /// A struct that can be a field's type: it says what it holds with `static Fields<T> fields()`.
 template <typename T>
-concept HasFields = requires { { T::fields() } -> std::same_as<Fields<T>>; };
+concept HasFields = requires {
+  { T::fields() } -> std::same_as<Fields<T>>;
+};
 
 SchemaNode node_of(SchemaNode::Type type);
 SchemaNode node_of(SchemaNode::Type type, SchemaNode items);
 
-/// What a field may add to its type. Fields are required unless `optional`, or of type std::optional.
+/// What a field may add to its type. Fields are required unless `optional`, or of type
+/// std::optional.
 struct Constraint {
   std::function<void(SchemaNode::Property&)> apply;
 };
 inline const Constraint optional{[](SchemaNode::Property& p) { p.is_required = false; }};
-/// JSON null is a value of its own: for std::optional<Json> it decodes to null, else null means "none".
+/// JSON null is a value of its own: for std::optional<Json> it decodes to null, else null means
+/// "none".
 inline const Constraint nullable{[](SchemaNode::Property& p) { p.schema.is_nullable = true; }};
 inline const Constraint secret{[](SchemaNode::Property& p) { p.schema.is_secret = true; }};
 inline const Constraint header{[](SchemaNode::Property& p) { p.schema.is_header = true; }};
@@ -90,7 +94,9 @@ struct JsonObject {
 };
 template <>
 struct Codec<JsonObject> {
-  static SchemaNode schema() { return node_of(SchemaNode::Type::Map, node_of(SchemaNode::Type::Any)); }
+  static SchemaNode schema() {
+    return node_of(SchemaNode::Type::Map, node_of(SchemaNode::Type::Any));
+  }
   static void decode(const Json& json, JsonObject& object) { object.value = json; }
   static std::optional<Json> encode(const JsonObject& object) { return object.value; }
 };
@@ -108,9 +114,7 @@ struct Codec<std::optional<T>> {
 };
 template <typename T>
 struct Codec<std::vector<T>> {
-  static SchemaNode schema() {
-    return node_of(SchemaNode::Type::Array, Codec<T>::schema());
-  }
+  static SchemaNode schema() { return node_of(SchemaNode::Type::Array, Codec<T>::schema()); }
   static void decode(const Json& json, std::vector<T>& value) {
     value.clear();
     for (const auto& item : json) Codec<T>::decode(item, value.emplace_back());
@@ -123,9 +127,7 @@ struct Codec<std::vector<T>> {
 };
 template <typename T>
 struct Codec<std::map<std::string, T>> {
-  static SchemaNode schema() {
-    return node_of(SchemaNode::Type::Map, Codec<T>::schema());
-  }
+  static SchemaNode schema() { return node_of(SchemaNode::Type::Map, Codec<T>::schema()); }
   static void decode(const Json& json, std::map<std::string, T>& value) {
     value.clear();
     for (const auto& [key, item] : json.items()) Codec<T>::decode(item, value[key]);
@@ -176,10 +178,12 @@ inline constexpr bool kIsOptional = false;
 template <typename T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
-/// One member: `field("max_tags", &Input::max_tags, "Most tags to add.", between(1, 20), optional)`. The default of an
-/// optional field is what the member is initialised with; an empty text, list or object counts as no default.
+/// One member: `field("max_tags", &Input::max_tags, "Most tags to add.", between(1, 20),
+/// optional)`. The default of an optional field is what the member is initialised with; an empty
+/// text, list or object counts as no default.
 template <typename Struct, typename Member, std::same_as<Constraint>... Constraints>
-Field<Struct> field(const char* name, Member Struct::*member, const char* description, const Constraints&... constraints) {
+Field<Struct> field(const char* name, Member Struct::*member, const char* description,
+                    const Constraints&... constraints) {
   Field<Struct> result;
   result.property.name = name;
   result.property.schema = Codec<Member>::schema();
@@ -187,13 +191,17 @@ Field<Struct> field(const char* name, Member Struct::*member, const char* descri
   result.property.is_required = !kIsOptional<Member>;
   (constraints.apply(result.property), ...);
   SchemaNode& schema = result.property.schema;
-  if (!result.property.is_required && schema.default_value.is_null() && schema.type != SchemaNode::Type::Object) {
+  if (!result.property.is_required && schema.default_value.is_null() &&
+      schema.type != SchemaNode::Type::Object) {
     const auto initial = Codec<Member>::encode(Struct{}.*member);
-    const bool is_empty = !initial || initial->is_null() || (initial->is_structured() && initial->empty()) || *initial == "";
+    const bool is_empty = !initial || initial->is_null() ||
+                          (initial->is_structured() && initial->empty()) || *initial == "";
     if (!is_empty) schema.default_value = *initial;
   }
   const bool null_for_none = kIsOptional<Member> && schema.is_nullable;
-  result.decode = [member](const Json& json, Struct& value) { Codec<Member>::decode(json, value.*member); };
+  result.decode = [member](const Json& json, Struct& value) {
+    Codec<Member>::decode(json, value.*member);
+  };
   result.encode = [member, null_for_none](const Struct& value) {
     auto json = Codec<Member>::encode(value.*member);
     return !json && null_for_none ? std::optional<Json>(Json(nullptr)) : json;
@@ -201,7 +209,8 @@ Field<Struct> field(const char* name, Member Struct::*member, const char* descri
   return result;
 }
 
-/// `idempotency_key`, which each operation that changes something takes; dispatch reads it, handlers do not see it.
+/// `idempotency_key`, which each operation that changes something takes; dispatch reads it,
+/// handlers do not see it.
 SchemaNode::Property idempotency_key_property();
 
 /// `Operation`, with typed input, output and handler. See there for what each part means.
@@ -255,10 +264,15 @@ Operation define(Definition<Input, Output> d) {
   op.failures = d.failures;
   op.success_status = d.success_status;
   if (d.extra_scopes)
-    op.extra_scopes = [input = d.input, extra = d.extra_scopes](const Json& json) { return extra(decode_fields(input, json)); };
+    op.extra_scopes = [input = d.input, extra = d.extra_scopes](const Json& json) {
+      return extra(decode_fields(input, json));
+    };
   if (d.size)
-    op.size = [input = d.input, size = d.size](Context& ctx, const Json& json) { return size(ctx, decode_fields(input, json)); };
-  op.handler = [input = d.input, output = d.output, run = d.handler](Context& ctx, const Json& json) -> Result<Json> {
+    op.size = [input = d.input, size = d.size](Context& ctx, const Json& json) {
+      return size(ctx, decode_fields(input, json));
+    };
+  op.handler = [input = d.input, output = d.output, run = d.handler](
+                   Context& ctx, const Json& json) -> Result<Json> {
     const Output result = INDX_TRY(run(ctx, decode_fields(input, json)));
     return encode_fields(output, result);
   };

@@ -1,14 +1,14 @@
 #include "ops/dispatch.hpp"
 
-#include <algorithm>
-#include <condition_variable>
-#include <map>
-
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "ops/job_wait.hpp"
 #include "ops/rate_limiter.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
 
 namespace indx {
 namespace {
@@ -27,13 +27,17 @@ struct Running {
 Error forbidden(const Operation& operation, const std::vector<Scope>& missing) {
   std::vector<std::string> names;
   for (const Scope scope : missing) names.emplace_back(name(scope));
-  return make_error(Reason::Forbidden, cat("`", operation.name, "` needs the scope ", join(names, ", "), ", which this token lacks."),
+  return make_error(Reason::Forbidden,
+                    cat("`", operation.name, "` needs the scope ", join(names, ", "),
+                        ", which this token lacks."),
                     Json{{"required_scopes", names}});
 }
 
-Status check_scopes(const Operation& operation, const Principal& principal, const std::vector<Scope>& wanted) {
+Status check_scopes(const Operation& operation, const Principal& principal,
+                    const std::vector<Scope>& wanted) {
   std::vector<Scope> missing;
-  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(missing), [&](Scope scope) { return !principal.has(scope); });
+  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(missing),
+               [&](Scope scope) { return !principal.has(scope); });
   if (missing.empty()) return {};
   return forbidden(operation, missing);
 }
@@ -41,20 +45,25 @@ Status check_scopes(const Operation& operation, const Principal& principal, cons
 /// G16: a repeated call would end the same way.
 bool is_deterministic(const Error& error) {
   const int status = error.http_status();
-  return status >= 400 && status < 500 && status != 429 && error.reason != Reason::Cancelled && !error.is_retryable();
+  return status >= 400 && status < 500 && status != 429 && error.reason != Reason::Cancelled &&
+         !error.is_retryable();
 }
 
 Json to_reply(const Operation& operation, const Answer& answer) {
-  if (answer.result) return Json{{"ok", true}, {"data", mask_secrets(operation.output, *answer.result)}};
+  if (answer.result)
+    return Json{{"ok", true}, {"data", mask_secrets(operation.output, *answer.result)}};
   return Json{{"ok", false}, {"error", answer.result.error().to_json()}};
 }
 
 Answer from_reply(const Backend::Remembered& remembered) {
   Answer answer{Json::object(), remembered.http_status, remembered.job_id, true, false};
   const Json& reply = remembered.reply;
-  if (!reply.is_object() || !reply.contains("ok")) answer.result = reply;
-  else if (reply["ok"] == true) answer.result = reply.value("data", Json::object());
-  else answer.result = error_from_json(reply.value("error", Json::object()));
+  if (!reply.is_object() || !reply.contains("ok"))
+    answer.result = reply;
+  else if (reply["ok"] == true)
+    answer.result = reply.value("data", Json::object());
+  else
+    answer.result = error_from_json(reply.value("error", Json::object()));
   return answer;
 }
 
@@ -70,12 +79,14 @@ class SameKeyCalls {
     running_.erase(id);
     changed_.notify_all();
   }
-  /// Blocks until the call ends; false when it still runs after the longest wait, or the waiter was cancelled.
+  /// Blocks until the call ends; false when it still runs after the longest wait, or the waiter was
+  /// cancelled.
   bool wait(const std::string& id, const CancelToken& cancel) {
     std::unique_lock lock(mutex_);
     if (waiters_ >= kMaxWaitersForKeys) return false;
     ++waiters_;
-    const bool ended = changed_.wait_for(lock, kMaxWaitForSameKey, [&] { return cancel.is_cancelled() || !running_.contains(id); });
+    const bool ended = changed_.wait_for(
+        lock, kMaxWaitForSameKey, [&] { return cancel.is_cancelled() || !running_.contains(id); });
     --waiters_;
     return ended && !cancel.is_cancelled();
   }
@@ -94,12 +105,18 @@ class SameKeyCalls {
 class LocalDispatcher : public Dispatcher {
  public:
   LocalDispatcher(Registry registry, Backend& backend)
-      : registry_(std::move(registry)), backend_(backend), limiter_(backend.clock(), backend.config().rate_limit_per_minute), waits_(backend) {}
+      : registry_(std::move(registry)),
+        backend_(backend),
+        limiter_(backend.clock(), backend.config().rate_limit_per_minute),
+        waits_(backend) {}
 
   const Registry& registry() const override { return registry_; }
   bool has_provider() const override { return backend_.has_provider(); }
-  Result<Principal> authenticate(const std::string& token) override { return backend_.authenticate(token); }
-  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter, const std::optional<std::string>& last_event_id,
+  Result<Principal> authenticate(const std::string& token) override {
+    return backend_.authenticate(token);
+  }
+  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter,
+                                                  const std::optional<std::string>& last_event_id,
                                                   std::function<bool(const Event&)> sink) override {
     return backend_.subscribe(filter, last_event_id, std::move(sink));
   }
@@ -110,7 +127,8 @@ class LocalDispatcher : public Dispatcher {
     INDX_ASSERT(call.operation != nullptr && answer);
     auto checked = check(call);
     if (!checked) return refuse(checked.error(), answer);
-    const auto running = std::make_shared<Running>();  // shared: it moves on through callbacks, which are copied
+    const auto running =
+        std::make_shared<Running>();  // shared: it moves on through callbacks, which are copied
     running->call = std::move(call);
     running->progress = std::move(progress);
     running->key = std::move(*checked);
@@ -122,25 +140,33 @@ class LocalDispatcher : public Dispatcher {
  private:
   using Shared = std::shared_ptr<Running>;
 
-  static void refuse(const Error& error, const OnAnswer& answer) { answer(Answer{error, error.http_status(), {}, false, false}); }
+  static void refuse(const Error& error, const OnAnswer& answer) {
+    answer(Answer{error, error.http_status(), {}, false, false});
+  }
 
   /// Everything that needs no handler, in order. Leaves the completed input in the call.
   Result<std::optional<IdempotencyKey>> check(Call& call) {
     const Operation& operation = *call.operation;
     if (backend_.is_draining())
-      return make_error(Reason::Draining, "The server is stopping; try again in a moment.", Json{{"retry_after_s", 1}});
+      return make_error(Reason::Draining, "The server is stopping; try again in a moment.",
+                        Json{{"retry_after_s", 1}});
     if (const auto wait = limiter_.take(call.principal.subject)) {
       const auto seconds = std::chrono::ceil<std::chrono::seconds>(*wait).count();
-      return make_error(Reason::RateLimited, cat("Too many calls with this token; wait ", seconds, " s."),
-                        Json{{"retry_after_s", seconds}, {"limit_per_minute", backend_.config().rate_limit_per_minute}});
+      return make_error(Reason::RateLimited,
+                        cat("Too many calls with this token; wait ", seconds, " s."),
+                        Json{{"retry_after_s", seconds},
+                             {"limit_per_minute", backend_.config().rate_limit_per_minute}});
     }
     INDX_TRY(check_scopes(operation, call.principal, operation.scopes));
     if (operation.needs_provider && !backend_.has_provider())
       return make_error(Reason::AiUnavailable,
-                        cat("`", operation.name, "` needs an AI provider and none is configured: set INDX_AI_PROVIDER (`builtin` needs no key)."),
+                        cat("`", operation.name,
+                            "` needs an AI provider and none is configured: set INDX_AI_PROVIDER "
+                            "(`builtin` needs no key)."),
                         Json{{"required_role", "chat"}});
     call.input = INDX_TRY(validate(operation.input, call.input));
-    if (operation.extra_scopes) INDX_TRY(check_scopes(operation, call.principal, operation.extra_scopes(call.input)));
+    if (operation.extra_scopes)
+      INDX_TRY(check_scopes(operation, call.principal, operation.extra_scopes(call.input)));
     return take_key(call);
   }
 
@@ -153,15 +179,19 @@ class LocalDispatcher : public Dispatcher {
     }
     if (call.idempotency_key.empty()) return std::optional<IdempotencyKey>();
     if (call.idempotency_key.size() > 200)
-      return invalid("`idempotency_key` must be of at most 200 bytes.", Json{{"path", "idempotency_key"}});
-    return std::optional(IdempotencyKey{call.operation->name, call.idempotency_key, canonical_hash(call.input)});
+      return invalid("`idempotency_key` must be of at most 200 bytes.",
+                     Json{{"path", "idempotency_key"}});
+    return std::optional(
+        IdempotencyKey{call.operation->name, call.idempotency_key, canonical_hash(call.input)});
   }
 
   static std::string key_id(const Running& running) {
-    return Json::array({running.call.principal.subject, running.key->operation, running.key->key}).dump();
+    return Json::array({running.call.principal.subject, running.key->operation, running.key->key})
+        .dump();
   }
 
-  /// Owns the key, replays what is remembered, joins its job, or waits once for the call that has it.
+  /// Owns the key, replays what is remembered, joins its job, or waits once for the call that has
+  /// it.
   void claim(const Shared& running, bool may_wait) {
     auto claimed = backend_.claim_key(running->call.principal.subject, *running->key);
     if (!claimed) return refuse(claimed.error(), running->answer);
@@ -172,42 +202,52 @@ class LocalDispatcher : public Dispatcher {
     const Backend::Remembered& remembered = **claimed;
     if (remembered.body_hash != running->key->body_hash)
       return refuse(make_error(Reason::IdempotencyKeyReused,
-                               cat("The idempotency key was used for `", running->key->operation, "` with another input; use a new key."),
+                               cat("The idempotency key was used for `", running->key->operation,
+                                   "` with another input; use a new key."),
                                Json{{"operation", running->key->operation}}),
                     running->answer);
     if (remembered.is_done) return running->answer(from_reply(remembered));
     if (!remembered.job_id.empty()) return join(running, remembered.job_id);
     if (!may_wait) return refuse(in_progress(), running->answer);
     const auto status = backend_.run_on_lane([this, running] {
-      // Registered on this thread and gone before the wait ends, so the callback never outlives what it wakes.
+      // Registered on this thread and gone before the wait ends, so the callback never outlives
+      // what it wakes.
       const auto registration = running->call.cancel.on_cancel([this] { same_key_.wake(); });
-      if (!same_key_.wait(key_id(*running), running->call.cancel)) return refuse(in_progress(), running->answer);
+      if (!same_key_.wait(key_id(*running), running->call.cancel))
+        return refuse(in_progress(), running->answer);
       claim(running, false);
     });
     if (!status) refuse(status.error(), running->answer);
   }
 
   static Error in_progress() {
-    return make_error(Reason::InProgress, "The first call with this idempotency key still runs; try again in a moment.",
+    return make_error(Reason::InProgress,
+                      "The first call with this idempotency key still runs; try again in a moment.",
                       Json{{"retry_after_s", 1}});
   }
 
   /// From here on the answer also settles the key.
   void own_key(const Shared& running) {
     same_key_.begin(key_id(*running));
-    running->answer = [this, operation = running->call.operation, subject = running->call.principal.subject, key = *running->key,
+    running->answer = [this, operation = running->call.operation,
+                       subject = running->call.principal.subject, key = *running->key,
                        id = key_id(*running), answer = std::move(running->answer)](Answer result) {
-      if (result.job_id.empty()) settle(*operation, subject, key, result);  // else the job's row answers a repeat
+      if (result.job_id.empty())
+        settle(*operation, subject, key, result);  // else the job's row answers a repeat
       same_key_.end(id);
       answer(std::move(result));
     };
   }
 
-  void settle(const Operation& operation, const std::string& subject, const IdempotencyKey& key, const Answer& answer) {
+  void settle(const Operation& operation, const std::string& subject, const IdempotencyKey& key,
+              const Answer& answer) {
     const bool is_kept = answer.result || is_deterministic(answer.result.error());
-    const Status done = is_kept ? backend_.complete_key(subject, key, answer.http_status, to_reply(operation, answer))
+    const Status done = is_kept ? backend_.complete_key(subject, key, answer.http_status,
+                                                        to_reply(operation, answer))
                                 : backend_.release_key(subject, key);
-    if (!done) log_error("idempotency key not settled", Json{{"operation", operation.name}, {"reason", done.error().message}});
+    if (!done)
+      log_error("idempotency key not settled",
+                Json{{"operation", operation.name}, {"reason", done.error().message}});
   }
 
   void join(const Shared& running, const std::string& job_id) {
@@ -230,44 +270,53 @@ class LocalDispatcher : public Dispatcher {
     const Operation& operation = *running->call.operation;
     if (operation.execution != Execution::Sized) return run(running);
     const auto context = make_context(*running);
-    const auto size = guarded(operation, [&] { return operation.size(*context, running->call.input); });
+    const auto size =
+        guarded(operation, [&] { return operation.size(*context, running->call.input); });
     if (!size) return finish(running, size.error());
     if (*size > operation.inline_limit) return enqueue(running);
     run(running);
   }
 
   std::unique_ptr<Context> make_context(const Running& running) {
-    return backend_.make_context(running.call.principal, running.call.cancel, running.call.operation->name, running.key);
+    return backend_.make_context(running.call.principal, running.call.cancel,
+                                 running.call.operation->name, running.key);
   }
 
   void run(const Shared& running) {
     const Operation& operation = *running->call.operation;
     const LogContext log_context(running->call.principal.request_id, "");
     const auto context = make_context(*running);
-    finish(running, guarded(operation, [&] { return operation.handler(*context, running->call.input); }));
+    finish(running,
+           guarded(operation, [&] { return operation.handler(*context, running->call.input); }));
   }
 
-  /// Handlers return errors; an exception out of one is a bug of ours that must not take the thread along.
+  /// Handlers return errors; an exception out of one is a bug of ours that must not take the thread
+  /// along.
   template <typename Function>
   static auto guarded(const Operation& operation, Function function) -> decltype(function()) {
     try {
       return function();
     } catch (const std::exception& e) {
       log_error("handler threw", Json{{"operation", operation.name}, {"what", e.what()}});
-      return internal_error(cat("`", operation.name, "` failed because of a bug in indx; the log has more."));
+      return internal_error(
+          cat("`", operation.name, "` failed because of a bug in indx; the log has more."));
     }
   }
 
   static void finish(const Shared& running, Result<Json> result) {
-    const int status = result ? running->call.operation->success_status : result.error().http_status();
+    const int status =
+        result ? running->call.operation->success_status : result.error().http_status();
     running->answer(Answer{std::move(result), status, {}, false, false});
   }
 
   void enqueue(const Shared& running) {
     const Call& call = running->call;
     if (!call.is_async && !waits_.has_room())
-      return finish(running, make_error(Reason::Unavailable, "Too many calls wait for jobs; try again, or ask for a job (respond-async).",
-                                        Json{{"retry_after_s", 1}}));
+      return finish(
+          running,
+          make_error(Reason::Unavailable,
+                     "Too many calls wait for jobs; try again, or ask for a job (respond-async).",
+                     Json{{"retry_after_s", 1}}));
     JobRequest request;
     request.kind = call.operation->name;
     request.operation_version = call.operation->version;
@@ -282,7 +331,8 @@ class LocalDispatcher : public Dispatcher {
   }
 
   void answer_from_job(const Shared& running, const Job& job, bool is_replay) {
-    Answer base{Json::object(), running->call.operation->success_status, job.id.value, is_replay, false};
+    Answer base{Json::object(), running->call.operation->success_status, job.id.value, is_replay,
+                false};
     if (running->call.is_async) {
       base.result = Json{{"job", to_json(job)}};
       base.http_status = 202;
@@ -307,7 +357,8 @@ Answer Dispatcher::call_and_wait(Call input, OnEvent progress) {
     std::condition_variable filled;
     std::optional<Answer> answer;
   };
-  const auto box = std::make_shared<Box>();  // shared: the answering thread may still be leaving when this one goes on
+  const auto box = std::make_shared<Box>();  // shared: the answering thread may still be leaving
+                                             // when this one goes on
   call(
       std::move(input),
       [box](Answer answer) {

@@ -1,11 +1,11 @@
 #pragma once
+#include "ops/operation.hpp"
+
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-
-#include "ops/operation.hpp"
 
 namespace indx {
 
@@ -15,17 +15,17 @@ struct Call {
   Json input = Json::object();
   Principal principal;
   std::string idempotency_key;
-  bool is_async = false;   ///< answer with a job at once: 202
-  bool keep = false;       ///< the job goes on when nobody waits for it
-  CancelToken cancel;      ///< cancelled when the caller went away
+  bool is_async = false;  ///< answer with a job at once: 202
+  bool keep = false;      ///< the job goes on when nobody waits for it
+  CancelToken cancel;     ///< cancelled when the caller went away
 };
 
 struct Answer {
-  Result<Json> result;         ///< the operation's output; for an accepted job `{job: …}`
-  int http_status = 200;       ///< of success; an Error has its own
-  std::string job_id;          ///< the job that answered or will answer, if any
-  bool is_replay = false;      ///< from the idempotency store
-  bool is_accepted = false;    ///< 202: the job goes on
+  Result<Json> result;       ///< the operation's output; for an accepted job `{job: …}`
+  int http_status = 200;     ///< of success; an Error has its own
+  std::string job_id;        ///< the job that answered or will answer, if any
+  bool is_replay = false;    ///< from the idempotency store
+  bool is_accepted = false;  ///< 202: the job goes on
 };
 using OnAnswer = std::function<void(Answer)>;
 /// Progress of the job behind a call: events `job.progress`, `job.started`, …
@@ -43,27 +43,30 @@ class Subscription {
   virtual ~Subscription() = default;
 };
 
-/// The only way in for http, mcp and cli: in this process, or over the wire to the process that holds the vault.
+/// The only way in for http, mcp and cli: in this process, or over the wire to the process that
+/// holds the vault.
 class Dispatcher {
  public:
   virtual ~Dispatcher() = default;
 
   virtual const Registry& registry() const = 0;
   virtual bool has_provider() const = 0;
-  /// The principal of a bearer token; `unauthorized` for anything else. Safe to call often: cached for a moment.
+  /// The principal of a bearer token; `unauthorized` for anything else. Safe to call often: cached
+  /// for a moment.
   virtual Result<Principal> authenticate(const std::string& token) = 0;
 
-  /// Calls `answer` exactly once, on any thread, possibly before it returns. Never blocks on a provider, a job or
-  /// another call: those continue on other threads.
+  /// Calls `answer` exactly once, on any thread, possibly before it returns. Never blocks on a
+  /// provider, a job or another call: those continue on other threads.
   virtual void call(Call call, OnAnswer answer, OnEvent progress = {}) = 0;
   /// The same for callers with a thread to spare.
   Answer call_and_wait(Call call, OnEvent progress = {});
 
-  /// Events after `last_event_id` (nullopt: from now on), then live ones, in id order, without gap or repeat. An unknown
-  /// epoch or a pruned id gives first an event of kind `reset`. `sink` runs on a bus thread and must not block; false ends it.
-  virtual Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter,
-                                                          const std::optional<std::string>& last_event_id,
-                                                          std::function<bool(const Event&)> sink) = 0;
+  /// Events after `last_event_id` (nullopt: from now on), then live ones, in id order, without gap
+  /// or repeat. An unknown epoch or a pruned id gives first an event of kind `reset`. `sink` runs
+  /// on a bus thread and must not block; false ends it.
+  virtual Result<std::unique_ptr<Subscription>> subscribe(
+      const EventFilter& filter, const std::optional<std::string>& last_event_id,
+      std::function<bool(const Event&)> sink) = 0;
   /// Wire form of event ids.
   virtual std::string event_epoch() const = 0;
   /// `{ready, state: starting|ready|draining, …}` for /readyz and /v1/health.
@@ -86,19 +89,24 @@ class Backend {
   virtual Json health() = 0;
 
   virtual Result<Principal> authenticate(const std::string& token) = 0;
-  /// A context for an inline call. With a key, a note write completes the idempotency row in its own commit.
-  virtual std::unique_ptr<Context> make_context(const Principal& principal, const CancelToken& cancel,
+  /// A context for an inline call. With a key, a note write completes the idempotency row in its
+  /// own commit.
+  virtual std::unique_ptr<Context> make_context(const Principal& principal,
+                                                const CancelToken& cancel,
                                                 const std::string& operation,
                                                 const std::optional<IdempotencyKey>& key) = 0;
   /// Runs `work` on a lane thread. `unavailable` when no permit is free (G17).
   virtual Status run_on_lane(std::function<void()> work) = 0;
 
-  /// Commits a job, with its idempotency row when there is a key. The row may be there already, claimed by `claim_key` and
-  /// without a job: then the job is put into it. If it names a job, gives that job instead.
-  virtual Result<Job> enqueue(const JobRequest& request, const std::optional<IdempotencyKey>& key) = 0;
+  /// Commits a job, with its idempotency row when there is a key. The row may be there already,
+  /// claimed by `claim_key` and without a job: then the job is put into it. If it names a job,
+  /// gives that job instead.
+  virtual Result<Job> enqueue(const JobRequest& request,
+                              const std::optional<IdempotencyKey>& key) = 0;
   virtual Result<Job> job(const JobId& id) = 0;
   virtual Result<Job> cancel_job(const JobId& id) = 0;
-  /// Counts the callers who wait for a job; the last to leave a job without `keep` cancels it after 1 s.
+  /// Counts the callers who wait for a job; the last to leave a job without `keep` cancels it after
+  /// 1 s.
   virtual void add_waiter(const JobId& id) = 0;
   virtual void remove_waiter(const JobId& id) = 0;
 
@@ -110,19 +118,23 @@ class Backend {
     std::string body_hash;
   };
   /// nullopt: the key is now ours.
-  virtual Result<std::optional<Remembered>> claim_key(const std::string& subject, const IdempotencyKey& key) = 0;
-  /// Overwrites what a write of the call stored in its own commit: this is the whole answer, `{ok, data | error}`.
-  virtual Status complete_key(const std::string& subject, const IdempotencyKey& key, int http_status, const Json& reply) = 0;
+  virtual Result<std::optional<Remembered>> claim_key(const std::string& subject,
+                                                      const IdempotencyKey& key) = 0;
+  /// Overwrites what a write of the call stored in its own commit: this is the whole answer, `{ok,
+  /// data | error}`.
+  virtual Status complete_key(const std::string& subject, const IdempotencyKey& key,
+                              int http_status, const Json& reply) = 0;
   virtual Status release_key(const std::string& subject, const IdempotencyKey& key) = 0;
 
-  virtual Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter,
-                                                          const std::optional<std::string>& last_event_id,
-                                                          std::function<bool(const Event&)> sink) = 0;
+  virtual Result<std::unique_ptr<Subscription>> subscribe(
+      const EventFilter& filter, const std::optional<std::string>& last_event_id,
+      std::function<bool(const Event&)> sink) = 0;
   virtual std::string event_epoch() const = 0;
 };
 
-/// The dispatcher of the process that holds the vault: token scopes, path globs, schema, rate limit, idempotency, then the
-/// handler inline, on a lane (needs a provider), or as a job. Thread-safe.
+/// The dispatcher of the process that holds the vault: token scopes, path globs, schema, rate
+/// limit, idempotency, then the handler inline, on a lane (needs a provider), or as a job.
+/// Thread-safe.
 std::unique_ptr<Dispatcher> make_dispatcher(Registry registry, Backend& backend);
 
 }  // namespace indx

@@ -1,13 +1,13 @@
 #include "ops/job_wait.hpp"
 
-#include <utility>
-
 #include "base/text.hpp"
+
+#include <utility>
 
 namespace indx {
 
-/// A subscription and a registration can be closed neither from their own callbacks nor under a lock that those take.
-/// So an ended wait is put aside, and the next call closes it.
+/// A subscription and a registration can be closed neither from their own callbacks nor under a
+/// lock that those take. So an ended wait is put aside, and the next call closes it.
 struct JobWaits::Wait {
   JobId job;
   Answer answer_base{Json::object(), 200, {}, false, false};
@@ -21,22 +21,28 @@ struct JobWaits::Wait {
 
 Result<Json> result_of(const Job& job) {
   switch (job.state) {
-    case JobState::Succeeded: return job.result.value_or(Json::object());
+    case JobState::Succeeded:
+      return job.result.value_or(Json::object());
     case JobState::Cancelled: {
       Json details{{"job_id", job.id.value}};
       if (job.result) details["partial"] = *job.result;
-      return make_error(Reason::Cancelled, cat("The job ", job.id.value, " was cancelled; what it wrote before stays."), details);
+      return make_error(
+          Reason::Cancelled,
+          cat("The job ", job.id.value, " was cancelled; what it wrote before stays."), details);
     }
-    default: break;
+    default:
+      break;
   }
   Error error = job.error.value_or(internal_error("The job failed without saying why."));
   if (error.details.is_object()) error.details["job_id"] = job.id.value;
   return error;
 }
 
-void JobWaits::wait(const Job& job, const CancelToken& cancel, OnAnswer answer, OnEvent progress, Answer base) {
+void JobWaits::wait(const Job& job, const CancelToken& cancel, OnAnswer answer, OnEvent progress,
+                    Answer base) {
   sweep();
-  auto wait = std::make_shared<Wait>();  // shared: event sink, cancel callback and this call end at different times
+  auto wait = std::make_shared<Wait>();  // shared: event sink, cancel callback and this call end at
+                                         // different times
   wait->job = job.id;
   wait->answer_base = std::move(base);
   wait->answer = std::move(answer);
@@ -61,7 +67,8 @@ void JobWaits::wait(const Job& job, const CancelToken& cancel, OnAnswer answer, 
   // The callback runs under the token's lock, where an answer must not be given: hop to a lane.
   auto registration = cancel.on_cancel([this, wait] {
     const auto leave = [this, wait] {
-      finish(wait, make_error(Reason::Cancelled, "The caller went away.", Json{{"job_id", wait->job.value}}));
+      finish(wait, make_error(Reason::Cancelled, "The caller went away.",
+                              Json{{"job_id", wait->job.value}}));
     };
     if (!backend_.run_on_lane(leave)) leave();
   });
@@ -120,7 +127,9 @@ JobWaits::~JobWaits() {
     const std::scoped_lock lock(mutex_);
     left = waits_;
   }
-  for (const auto& wait : left) finish(wait, make_error(Reason::Draining, "The server is stopping; the job goes on at the next start."));
+  for (const auto& wait : left)
+    finish(wait, make_error(Reason::Draining,
+                            "The server is stopping; the job goes on at the next start."));
   sweep();
 }
 

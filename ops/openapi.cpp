@@ -1,9 +1,9 @@
 #include "ops/openapi.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <set>
-
-#include "base/text.hpp"
 
 namespace indx {
 namespace {
@@ -21,19 +21,25 @@ bool has_body(const Operation& operation) {
   return method != "GET" && method != "HEAD" && method != "DELETE";
 }
 
-std::string_view header_name(const std::string& field) { return field == "if_match" ? "If-Match" : "Idempotency-Key"; }
+std::string_view header_name(const std::string& field) {
+  return field == "if_match" ? "If-Match" : "Idempotency-Key";
+}
 
 Json parameter(const SchemaNode::Property& property, std::string_view where) {
   Json schema = to_json_schema(property.schema);
   schema.erase("description");
-  Json result{{"name", property.name}, {"in", std::string(where)}, {"description", property.schema.description},
-              {"required", where == "path" || property.is_required}, {"schema", schema}};
+  Json result{{"name", property.name},
+              {"in", std::string(where)},
+              {"description", property.schema.description},
+              {"required", where == "path" || property.is_required},
+              {"schema", schema}};
   if (where == "header") {
     result["name"] = std::string(header_name(property.name));
     result["required"] = false;
   }
   if (where == "query" && property.schema.type == SchemaNode::Type::Array) result["explode"] = true;
-  const bool is_object = property.schema.type == SchemaNode::Type::Map || property.schema.type == SchemaNode::Type::Object;
+  const bool is_object = property.schema.type == SchemaNode::Type::Map ||
+                         property.schema.type == SchemaNode::Type::Object;
   if (where == "query" && is_object) {  // sent as JSON text
     result["content"] = Json{{"application/json", {{"schema", schema}}}};
     result.erase("schema");
@@ -43,35 +49,45 @@ Json parameter(const SchemaNode::Property& property, std::string_view where) {
 
 Json error_response(const Reason reason, const std::string& when) {
   const Error sample = make_error(reason, "");
-  return Json{{"description", cat("`", sample.name(), "`: ", when)},
-              {"content", {{"application/json", {{"schema", {{"$ref", "#/components/schemas/Error"}}}}}}}};
+  return Json{
+      {"description", cat("`", sample.name(), "`: ", when)},
+      {"content", {{"application/json", {{"schema", {{"$ref", "#/components/schemas/Error"}}}}}}}};
 }
 
 /// Failures that every operation can have.
 std::vector<Failure> common_failures(const Operation& operation) {
-  std::vector<Failure> failures = {{Reason::ValidationFailed, "The input breaks the schema; details hold path, expected, actual."},
-                                   {Reason::Unauthorized, "No token, or one that does not work."},
-                                   {Reason::Forbidden, "The token lacks a scope; details.required_scopes names it."},
-                                   {Reason::RateLimited, "Too many calls with this token; wait Retry-After seconds."},
-                                   {Reason::Internal, "A bug in indx."},
-                                   {Reason::Unavailable, "The server is full or stopping; wait Retry-After seconds."}};
+  std::vector<Failure> failures = {
+      {Reason::ValidationFailed,
+       "The input breaks the schema; details hold path, expected, actual."},
+      {Reason::Unauthorized, "No token, or one that does not work."},
+      {Reason::Forbidden, "The token lacks a scope; details.required_scopes names it."},
+      {Reason::RateLimited, "Too many calls with this token; wait Retry-After seconds."},
+      {Reason::Internal, "A bug in indx."},
+      {Reason::Unavailable, "The server is full or stopping; wait Retry-After seconds."}};
   if (operation.takes_idempotency_key()) {
-    failures.push_back({Reason::IdempotencyKeyReused, "The idempotency key was used with another input."});
-    failures.push_back({Reason::InProgress, "The first call with this idempotency key still runs."});
+    failures.push_back(
+        {Reason::IdempotencyKeyReused, "The idempotency key was used with another input."});
+    failures.push_back(
+        {Reason::InProgress, "The first call with this idempotency key still runs."});
   }
   return failures;
 }
 
 Json responses(const Operation& operation) {
   Json result = Json::object();
-  const Json envelope{{"type", "object"}, {"required", {"ok", "data"}},
-                      {"properties", {{"ok", {{"const", true}}}, {"data", to_json_schema(operation.output)}}}};
+  const Json envelope{
+      {"type", "object"},
+      {"required", {"ok", "data"}},
+      {"properties", {{"ok", {{"const", true}}}, {"data", to_json_schema(operation.output)}}}};
   Json success{{"description", operation.summary}};
-  if (operation.route.method != "HEAD") success["content"] = Json{{"application/json", {{"schema", envelope}}}};
+  if (operation.route.method != "HEAD")
+    success["content"] = Json{{"application/json", {{"schema", envelope}}}};
   result[cat(operation.success_status)] = success;
   if (operation.execution != Execution::Inline)
-    result["202"] = Json{{"description", "Accepted as a job (`Prefer: respond-async`); Location names it."},
-                         {"content", {{"application/json", {{"schema", {{"$ref", "#/components/schemas/AcceptedJob"}}}}}}}};
+    result["202"] = Json{
+        {"description", "Accepted as a job (`Prefer: respond-async`); Location names it."},
+        {"content",
+         {{"application/json", {{"schema", {{"$ref", "#/components/schemas/AcceptedJob"}}}}}}}};
   std::vector<Failure> failures = operation.failures;
   const auto common = common_failures(operation);
   failures.insert(failures.end(), common.begin(), common.end());
@@ -105,15 +121,21 @@ Json operation_object(const Operation& operation) {
   body.properties.clear();
   for (const auto& property : operation.input.properties) {
     const bool is_path = in_path.contains(property.name);
-    if (is_path) parameters.push_back(parameter(property, "path"));
-    else if (has_body(operation)) body.properties.push_back(property);
-    else if (!property.schema.is_header) parameters.push_back(parameter(property, "query"));
+    if (is_path)
+      parameters.push_back(parameter(property, "path"));
+    else if (has_body(operation))
+      body.properties.push_back(property);
+    else if (!property.schema.is_header)
+      parameters.push_back(parameter(property, "query"));
     if (property.schema.is_header) parameters.push_back(parameter(property, "header"));
   }
   if (!parameters.empty()) result["parameters"] = parameters;
   if (has_body(operation) && !body.properties.empty()) {
-    const bool is_required = std::any_of(body.properties.begin(), body.properties.end(), [](const auto& p) { return p.is_required; });
-    result["requestBody"] = Json{{"required", is_required}, {"content", {{"application/json", {{"schema", to_json_schema(body)}}}}}};
+    const bool is_required = std::any_of(body.properties.begin(), body.properties.end(),
+                                         [](const auto& p) { return p.is_required; });
+    result["requestBody"] =
+        Json{{"required", is_required},
+             {"content", {{"application/json", {{"schema", to_json_schema(body)}}}}}};
   }
   result["responses"] = responses(operation);
   return result;
@@ -121,15 +143,31 @@ Json operation_object(const Operation& operation) {
 
 Json components() {
   const Json text{{"type", "string"}};
-  const Json error{{"type", "object"}, {"required", {"code", "message", "details"}},
-                   {"properties", {{"code", text}, {"message", text}, {"details", {{"type", "object"}}}, {"request_id", text}}}};
-  return Json{{"securitySchemes", {{"bearer", {{"type", "http"}, {"scheme", "bearer"}, {"description", "`indx_` and 32 hex digits"}}}}},
-              {"schemas",
-               {{"Error", {{"type", "object"}, {"required", {"ok", "error"}}, {"properties", {{"ok", {{"const", false}}}, {"error", error}}}}},
-                {"AcceptedJob",
-                 {{"type", "object"}, {"required", {"ok", "data"}},
-                  {"properties", {{"ok", {{"const", true}}},
-                                  {"data", {{"type", "object"}, {"required", {"job"}}, {"properties", {{"job", {{"type", "object"}}}}}}}}}}}}}};
+  const Json error{{"type", "object"},
+                   {"required", {"code", "message", "details"}},
+                   {"properties",
+                    {{"code", text},
+                     {"message", text},
+                     {"details", {{"type", "object"}}},
+                     {"request_id", text}}}};
+  return Json{
+      {"securitySchemes",
+       {{"bearer",
+         {{"type", "http"}, {"scheme", "bearer"}, {"description", "`indx_` and 32 hex digits"}}}}},
+      {"schemas",
+       {{"Error",
+         {{"type", "object"},
+          {"required", {"ok", "error"}},
+          {"properties", {{"ok", {{"const", false}}}, {"error", error}}}}},
+        {"AcceptedJob",
+         {{"type", "object"},
+          {"required", {"ok", "data"}},
+          {"properties",
+           {{"ok", {{"const", true}}},
+            {"data",
+             {{"type", "object"},
+              {"required", {"job"}},
+              {"properties", {{"job", {{"type", "object"}}}}}}}}}}}}}};
 }
 
 }  // namespace
@@ -139,11 +177,16 @@ Json openapi_document(const Registry& registry, bool has_provider) {
   for (const auto& operation : registry.all()) {
     if (operation.needs_provider && !has_provider) continue;
     std::string method = operation.route.method;
-    std::transform(method.begin(), method.end(), method.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(method.begin(), method.end(), method.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     paths[operation.route.pattern][method] = operation_object(operation);
   }
   return Json{{"openapi", "3.1.0"},
-              {"info", {{"title", "indx"}, {"version", "1"}, {"description", "A vault of Markdown notes as a service."}, {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
+              {"info",
+               {{"title", "indx"},
+                {"version", "1"},
+                {"description", "A vault of Markdown notes as a service."},
+                {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
               {"paths", paths},
               {"components", components()}};
 }

@@ -12,7 +12,8 @@ const Operation* Registry::find(std::string_view name) const {
   return it == operations_.end() ? nullptr : &*it;
 }
 
-std::vector<const Operation*> Registry::visible_to(const Principal& principal, bool has_provider) const {
+std::vector<const Operation*> Registry::visible_to(const Principal& principal,
+                                                   bool has_provider) const {
   std::vector<const Operation*> visible;
   for (const auto& operation : operations_) {
     if ((operation.needs_provider || operation.is_ai) && !has_provider) continue;

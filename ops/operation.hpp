@@ -1,10 +1,10 @@
 #pragma once
+#include "ops/context.hpp"
+#include "ops/schema.hpp"
+
 #include <functional>
 #include <string>
 #include <vector>
-
-#include "ops/context.hpp"
-#include "ops/schema.hpp"
 
 namespace indx {
 
@@ -15,13 +15,14 @@ enum class Execution : std::uint8_t {
 };
 enum class Effect : std::uint8_t {
   Reads,
-  Writes,       ///< changes notes or settings
-  Destructive   ///< may lose something a person made: the CLI wants --yes
+  Writes,      ///< changes notes or settings
+  Destructive  ///< may lose something a person made: the CLI wants --yes
 };
 
 struct Route {
   std::string method;   ///< GET
-  std::string pattern;  ///< /v1/notes/{path}; `{path}` may hold slashes and stands for the rest up to the next literal
+  std::string pattern;  ///< /v1/notes/{path}; `{path}` may hold slashes and stands for the rest up
+                        ///< to the next literal
 };
 
 struct Failure {
@@ -29,35 +30,38 @@ struct Failure {
   std::string when;
 };
 
-/// One capability, declared once. REST routes, MCP tools, CLI verbs, OpenAPI and docs are loops over these.
+/// One capability, declared once. REST routes, MCP tools, CLI verbs, OpenAPI and docs are loops
+/// over these.
 struct Operation {
-  std::string name;         ///< `note_read`: also the MCP tool, the job kind and the log name
-  std::string summary;      ///< one sentence: what it does
-  std::string guidance;     ///< for agents: when to use it and when not
+  std::string name;      ///< `note_read`: also the MCP tool, the job kind and the log name
+  std::string summary;   ///< one sentence: what it does
+  std::string guidance;  ///< for agents: when to use it and when not
   std::vector<Scope> scopes;
   /// Scopes that depend on the input (apply needs write); empty function: none.
   std::function<std::vector<Scope>(const Json& input)> extra_scopes;
   Route route;
-  std::string cli;          ///< `note get`
+  std::string cli;                          ///< `note get`
   std::vector<std::string> cli_positional;  ///< fields given without a flag, in order
   Execution execution = Execution::Inline;
   std::size_t inline_limit = 1;
   Effect effect = Effect::Reads;
   bool is_idempotent = false;   ///< the same call twice changes nothing more
   bool needs_provider = false;  ///< listed only while an AI provider is configured
-  bool is_ai = false;           ///< advertised only while a provider is configured, though it may answer without (ai_status)
+  bool is_ai = false;  ///< advertised only while a provider is configured, though it may answer
+                       ///< without (ai_status)
   bool is_listed_in_mcp = true;
-  int version = 1;              ///< of the step layout (G4)
+  int version = 1;  ///< of the step layout (G4)
   SchemaNode input, output;
   std::vector<Failure> failures;
-  int success_status = 200;     ///< 201 for things that are made
+  int success_status = 200;  ///< 201 for things that are made
 
   /// Decodes, runs, encodes. The input was validated against `input` (defaults filled in).
   std::function<Result<Json>(Context& ctx, const Json& input)> handler;
   /// Sized: how many units the call touches.
   std::function<Result<std::size_t>(Context& ctx, const Json& input)> size;
 
-  /// Whether an Idempotency-Key means something: the call changes something or may cost money (G16).
+  /// Whether an Idempotency-Key means something: the call changes something or may cost money
+  /// (G16).
   bool takes_idempotency_key() const { return effect != Effect::Reads || needs_provider; }
 };
 

@@ -5,10 +5,12 @@
 namespace indx {
 namespace {
 
-constexpr std::array<std::pair<Scope, std::string_view>, 3> kScopeNames = {{
-    {Scope::VaultRead, "vault:read"}, {Scope::VaultWrite, "vault:write"}, {Scope::VaultAdmin, "vault:admin"}}};
-constexpr std::array<std::pair<Surface, std::string_view>, 4> kSurfaceNames = {{
-    {Surface::Api, "api"}, {Surface::Cli, "cli"}, {Surface::Mcp, "mcp"}, {Surface::Ui, "ui"}}};
+constexpr std::array<std::pair<Scope, std::string_view>, 3> kScopeNames = {
+    {{Scope::VaultRead, "vault:read"},
+     {Scope::VaultWrite, "vault:write"},
+     {Scope::VaultAdmin, "vault:admin"}}};
+constexpr std::array<std::pair<Surface, std::string_view>, 4> kSurfaceNames = {
+    {{Surface::Api, "api"}, {Surface::Cli, "cli"}, {Surface::Mcp, "mcp"}, {Surface::Ui, "ui"}}};
 
 template <typename Rows, typename Value>
 std::string_view name_in(const Rows& rows, Value value) {
@@ -26,9 +28,13 @@ std::optional<Value> value_in(const Rows& rows, std::string_view text) {
 }  // namespace
 
 std::string_view name(Scope scope) { return name_in(kScopeNames, scope); }
-std::optional<Scope> parse_scope(std::string_view text) { return value_in<Scope>(kScopeNames, text); }
+std::optional<Scope> parse_scope(std::string_view text) {
+  return value_in<Scope>(kScopeNames, text);
+}
 std::string_view name(Surface surface) { return name_in(kSurfaceNames, surface); }
-std::optional<Surface> parse_surface(std::string_view text) { return value_in<Surface>(kSurfaceNames, text); }
+std::optional<Surface> parse_surface(std::string_view text) {
+  return value_in<Surface>(kSurfaceNames, text);
+}
 
 bool Principal::has(Scope scope) const {
   // Scopes are ordered: each one includes those before it.
@@ -38,7 +44,11 @@ bool Principal::has(Scope scope) const {
 }
 
 JobOwner to_owner(const Principal& principal) {
-  JobOwner owner{principal.subject, std::string(name(principal.surface)), {}, principal.path_globs, principal.request_id};
+  JobOwner owner{principal.subject,
+                 std::string(name(principal.surface)),
+                 {},
+                 principal.path_globs,
+                 principal.request_id};
   for (const Scope scope : principal.scopes) owner.scopes.emplace_back(name(scope));
   return owner;
 }

@@ -1,12 +1,12 @@
 #pragma once
+#include "base/result.hpp"
+#include "jobs/job.hpp"
+#include "vault/note_query.hpp"
+
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "base/result.hpp"
-#include "jobs/job.hpp"
-#include "vault/note_query.hpp"
 
 namespace indx {
 
@@ -21,7 +21,7 @@ std::optional<Surface> parse_surface(std::string_view name);
 
 /// Who calls, and what they may do. `vault:admin` includes write, write includes read.
 struct Principal {
-  std::string subject;                  ///< token id, or `local` for the owner of the files
+  std::string subject;  ///< token id, or `local` for the owner of the files
   Surface surface = Surface::Api;
   std::set<Scope> scopes;
   std::vector<std::string> path_globs;  ///< empty: the whole vault

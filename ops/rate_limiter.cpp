@@ -17,7 +17,8 @@ double RateLimiter::refilled(const Bucket& bucket, std::chrono::nanoseconds now)
 }
 
 void RateLimiter::drop_full(std::chrono::nanoseconds now) {
-  std::erase_if(buckets_, [&](const auto& entry) { return refilled(entry.second, now) >= per_minute_; });
+  std::erase_if(buckets_,
+                [&](const auto& entry) { return refilled(entry.second, now) >= per_minute_; });
 }
 
 std::optional<std::chrono::nanoseconds> RateLimiter::take(const std::string& subject) {
@@ -25,7 +26,8 @@ std::optional<std::chrono::nanoseconds> RateLimiter::take(const std::string& sub
   const std::scoped_lock lock(mutex_);
   const auto now = clock_.monotonic();
   if (buckets_.size() >= kManyBuckets && !buckets_.contains(subject)) drop_full(now);
-  const auto [it, is_new] = buckets_.try_emplace(subject, Bucket{static_cast<double>(per_minute_), now});
+  const auto [it, is_new] =
+      buckets_.try_emplace(subject, Bucket{static_cast<double>(per_minute_), now});
   Bucket& bucket = it->second;
   bucket.calls = refilled(bucket, now);
   bucket.filled_at = now;
@@ -33,7 +35,8 @@ std::optional<std::chrono::nanoseconds> RateLimiter::take(const std::string& sub
     bucket.calls -= 1;
     return std::nullopt;
   }
-  return std::chrono::nanoseconds(static_cast<std::int64_t>((1 - bucket.calls) * kNanosPerMinute / per_minute_));
+  return std::chrono::nanoseconds(
+      static_cast<std::int64_t>((1 - bucket.calls) * kNanosPerMinute / per_minute_));
 }
 
 }  // namespace indx

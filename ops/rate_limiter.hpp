@@ -1,15 +1,16 @@
 #pragma once
+#include "base/clock.hpp"
+
 #include <chrono>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
-#include "base/clock.hpp"
-
 namespace indx {
 
-/// A token bucket for each subject: `per_minute` calls a minute, and as many at once after a minute of rest. Thread-safe.
+/// A token bucket for each subject: `per_minute` calls a minute, and as many at once after a minute
+/// of rest. Thread-safe.
 class RateLimiter {
  public:
   RateLimiter(const Clock& clock, int per_minute) : clock_(clock), per_minute_(per_minute) {}

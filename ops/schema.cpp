@@ -1,12 +1,12 @@
 #include "ops/schema.hpp"
 
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
-
-#include "base/text.hpp"
-#include "base/unicode.hpp"
 
 namespace indx {
 namespace {
@@ -15,14 +15,21 @@ using Type = SchemaNode::Type;
 
 constexpr std::string_view type_name(Type type) {
   switch (type) {
-    case Type::String: return "string";
-    case Type::Integer: return "integer";
-    case Type::Number: return "number";
-    case Type::Boolean: return "boolean";
-    case Type::Array: return "array";
+    case Type::String:
+      return "string";
+    case Type::Integer:
+      return "integer";
+    case Type::Number:
+      return "number";
+    case Type::Boolean:
+      return "boolean";
+    case Type::Array:
+      return "array";
     case Type::Object:
-    case Type::Map: return "object";
-    case Type::Any: return "any JSON";
+    case Type::Map:
+      return "object";
+    case Type::Any:
+      return "any JSON";
   }
   return "";
 }
@@ -35,13 +42,21 @@ std::string number_text(double value) {
 std::string expected_text(const SchemaNode& node) {
   std::string text(type_name(node.type));
   if (!node.allowed.empty()) text = "one of " + join(node.allowed, ", ");
-  if (node.minimum && node.maximum) text += cat(" from ", number_text(*node.minimum), " to ", number_text(*node.maximum));
-  else if (node.minimum) text += cat(" of at least ", number_text(*node.minimum));
-  else if (node.maximum) text += cat(" of at most ", number_text(*node.maximum));
-  const std::string unit = node.type == Type::String ? " bytes" : node.type == Type::Array ? " items" : " entries";
-  if (node.min_length && node.max_length) text += cat(" of ", *node.min_length, " to ", *node.max_length, unit);
-  else if (node.min_length) text += cat(" of at least ", *node.min_length, unit);
-  else if (node.max_length) text += cat(" of at most ", *node.max_length, unit);
+  if (node.minimum && node.maximum)
+    text += cat(" from ", number_text(*node.minimum), " to ", number_text(*node.maximum));
+  else if (node.minimum)
+    text += cat(" of at least ", number_text(*node.minimum));
+  else if (node.maximum)
+    text += cat(" of at most ", number_text(*node.maximum));
+  const std::string unit = node.type == Type::String  ? " bytes"
+                           : node.type == Type::Array ? " items"
+                                                      : " entries";
+  if (node.min_length && node.max_length)
+    text += cat(" of ", *node.min_length, " to ", *node.max_length, unit);
+  else if (node.min_length)
+    text += cat(" of at least ", *node.min_length, unit);
+  else if (node.max_length)
+    text += cat(" of at most ", *node.max_length, unit);
   if (node.is_nullable) text += " or null";
   return text;
 }
@@ -102,19 +117,26 @@ class Validator {
   /// Checks and completes `value` in place.
   void check(const SchemaNode& node, Json& value, const std::string& path, int depth) {
     if (errors_.size() >= kMaxSchemaErrors) return;
-    if (depth > kMaxJsonDepth) return fail(path, cat("nesting of at most ", kMaxJsonDepth), "deeper nesting");
+    if (depth > kMaxJsonDepth)
+      return fail(path, cat("nesting of at most ", kMaxJsonDepth), "deeper nesting");
     if (value.is_null() && node.is_nullable) return;
     switch (node.type) {
-      case Type::String: return check_string(node, value, path);
+      case Type::String:
+        return check_string(node, value, path);
       case Type::Integer:
-      case Type::Number: return check_number(node, value, path);
+      case Type::Number:
+        return check_number(node, value, path);
       case Type::Boolean:
         if (!value.is_boolean()) fail(path, node, value);
         return;
-      case Type::Array: return check_array(node, value, path, depth);
-      case Type::Object: return check_object(node, value, path, depth);
-      case Type::Map: return check_map(node, value, path, depth);
-      case Type::Any: return check_depth(value, path, depth);
+      case Type::Array:
+        return check_array(node, value, path, depth);
+      case Type::Object:
+        return check_object(node, value, path, depth);
+      case Type::Map:
+        return check_map(node, value, path, depth);
+      case Type::Any:
+        return check_depth(value, path, depth);
     }
   }
 
@@ -131,10 +153,13 @@ class Validator {
   }
 
  private:
-  void fail(const std::string& path, const std::string& expected, const std::string& actual, std::string message = {}) {
+  void fail(const std::string& path, const std::string& expected, const std::string& actual,
+            std::string message = {}) {
     if (message.empty())
-      message = cat(path.empty() ? "The input" : "`" + path + "`", " must be ", expected, ", not ", actual, ".");
-    errors_.push_back(Json{{"path", path}, {"expected", expected}, {"actual", actual}, {"message", message}});
+      message = cat(path.empty() ? "The input" : "`" + path + "`", " must be ", expected, ", not ",
+                    actual, ".");
+    errors_.push_back(
+        Json{{"path", path}, {"expected", expected}, {"actual", actual}, {"message", message}});
   }
   void fail(const std::string& path, const SchemaNode& node, const Json& value) {
     fail(path, expected_text(node), actual_text(node, value));
@@ -147,22 +172,28 @@ class Validator {
   void check_string(const SchemaNode& node, const Json& value, const std::string& path) {
     if (!value.is_string()) return fail(path, node, value);
     const auto& text = value.get_ref<const std::string&>();
-    if (!node.allowed.empty() && std::find(node.allowed.begin(), node.allowed.end(), text) == node.allowed.end())
+    if (!node.allowed.empty() &&
+        std::find(node.allowed.begin(), node.allowed.end(), text) == node.allowed.end())
       return fail(path, node, value);
-    if (!length_fits(node, text.size())) fail(path, expected_text(node), cat(text.size(), " bytes"));
+    if (!length_fits(node, text.size()))
+      fail(path, expected_text(node), cat(text.size(), " bytes"));
   }
 
   void check_number(const SchemaNode& node, Json& value, const std::string& path) {
     if (!value.is_number()) return fail(path, node, value);
     const auto number = value.get<double>();
-    if (node.type == Type::Integer && value.is_number_float()) {  // 1.0 is an integer to JSON Schema
-      if (!(std::floor(number) == number) || std::abs(number) > 9e15) return fail(path, node, value);
+    if (node.type == Type::Integer &&
+        value.is_number_float()) {  // 1.0 is an integer to JSON Schema
+      if (!(std::floor(number) == number) || std::abs(number) > 9e15)
+        return fail(path, node, value);
       value = static_cast<std::int64_t>(number);
     }
     if (node.type == Type::Integer && value.is_number_unsigned() &&
-        value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+        value.get<std::uint64_t>() >
+            static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
       return fail(path, "integer of 64 bits", actual_text(node, value));
-    if ((node.minimum && number < *node.minimum) || (node.maximum && number > *node.maximum)) fail(path, node, value);
+    if ((node.minimum && number < *node.minimum) || (node.maximum && number > *node.maximum))
+      fail(path, node, value);
   }
 
   void check_array(const SchemaNode& node, Json& value, const std::string& path, int depth) {
@@ -195,19 +226,22 @@ class Validator {
 
   void fail_unknown(const SchemaNode& node, const std::string& path, const std::string& key) {
     if (const auto* any = any_property_of(node, key))
-      return fail(child(path, key), "JSON text", "text that is not JSON",
-                  cat("`", child(path, key), "` must be JSON text, or give `", any->name, "` itself."));
+      return fail(
+          child(path, key), "JSON text", "text that is not JSON",
+          cat("`", child(path, key), "` must be JSON text, or give `", any->name, "` itself."));
     const std::string nearest = closest_key(node, key);
     std::vector<std::string> known;
     for (const auto& property : node.properties) known.push_back(property.name);
     const std::string shown(prefix_at_grapheme(key, 60));
-    fail(child(path, shown), nearest.empty() ? "one of " + join(known, ", ") : nearest, "unknown field",
+    fail(child(path, shown), nearest.empty() ? "one of " + join(known, ", ") : nearest,
+         "unknown field",
          cat("`", child(path, shown), "` is not a known field",
              nearest.empty() ? "." : cat("; did you mean `", nearest, "`?")));
   }
 
   void check_depth(const Json& value, const std::string& path, int depth) {
-    if (depth > kMaxJsonDepth) return fail(path, cat("nesting of at most ", kMaxJsonDepth), "deeper nesting");
+    if (depth > kMaxJsonDepth)
+      return fail(path, cat("nesting of at most ", kMaxJsonDepth), "deeper nesting");
     if (!value.is_structured()) return;
     for (const auto& item : value) {
       if (item.is_structured()) check_depth(item, path, depth + 1);
@@ -215,7 +249,9 @@ class Validator {
     }
   }
 
-  static std::string child(const std::string& path, const std::string& key) { return path.empty() ? key : path + "." + key; }
+  static std::string child(const std::string& path, const std::string& key) {
+    return path.empty() ? key : path + "." + key;
+  }
 
   std::vector<Json> errors_;
 };
@@ -227,15 +263,19 @@ Json base_schema(const SchemaNode& node) {
   if (!node.allowed.empty()) schema["enum"] = node.allowed;
   const auto put_number = [&](const char* key, const std::optional<double>& value) {
     if (!value) return;
-    if (std::floor(*value) == *value && std::abs(*value) < 1e15) schema[key] = static_cast<std::int64_t>(*value);
-    else schema[key] = *value;
+    if (std::floor(*value) == *value && std::abs(*value) < 1e15)
+      schema[key] = static_cast<std::int64_t>(*value);
+    else
+      schema[key] = *value;
   };
   put_number("minimum", node.minimum);
   put_number("maximum", node.maximum);
   const bool is_text = node.type == Type::String;
   const bool is_list = node.type == Type::Array;
-  if (node.min_length) schema[is_text ? "minLength" : is_list ? "minItems" : "minProperties"] = *node.min_length;
-  if (node.max_length) schema[is_text ? "maxLength" : is_list ? "maxItems" : "maxProperties"] = *node.max_length;
+  if (node.min_length)
+    schema[is_text ? "minLength" : is_list ? "minItems" : "minProperties"] = *node.min_length;
+  if (node.max_length)
+    schema[is_text ? "maxLength" : is_list ? "maxItems" : "maxProperties"] = *node.max_length;
   if (!node.default_value.is_null()) schema["default"] = node.default_value;
   return schema;
 }
@@ -248,14 +288,21 @@ std::optional<Json> parse_json_text(std::string_view text) {
 
 bool has_type(Type type, const Json& value) {
   switch (type) {
-    case Type::String: return value.is_string();
-    case Type::Integer: return value.is_number_integer();
-    case Type::Number: return value.is_number();
-    case Type::Boolean: return value.is_boolean();
-    case Type::Array: return value.is_array();
+    case Type::String:
+      return value.is_string();
+    case Type::Integer:
+      return value.is_number_integer();
+    case Type::Number:
+      return value.is_number();
+    case Type::Boolean:
+      return value.is_boolean();
+    case Type::Array:
+      return value.is_array();
     case Type::Object:
-    case Type::Map: return value.is_object();
-    case Type::Any: return true;
+    case Type::Map:
+      return value.is_object();
+    case Type::Any:
+      return true;
   }
   return false;
 }
@@ -273,10 +320,12 @@ class Repair {
         note(path);
       }
     }
-    if (node.type == Type::Object && value.is_object()) return apply_object(node, std::move(value), path);
+    if (node.type == Type::Object && value.is_object())
+      return apply_object(node, std::move(value), path);
     if (node.type == Type::Array && value.is_array()) {
       std::size_t index = 0;
-      for (auto& item : value) item = apply(*node.items, std::move(item), cat(path, '[', index++, ']'));
+      for (auto& item : value)
+        item = apply(*node.items, std::move(item), cat(path, '[', index++, ']'));
     }
     return value;
   }
@@ -290,7 +339,8 @@ class Repair {
     Json result = Json::object();
     for (auto& [key, item] : value.items()) {
       const std::string item_path = path.empty() ? key : path + "." + key;
-      if (const auto* any = any_property_of(node, key); any != nullptr && node.find(key) == nullptr) {
+      if (const auto* any = any_property_of(node, key);
+          any != nullptr && node.find(key) == nullptr) {
         put_any(result, key, *any, std::move(item));
         continue;
       }
@@ -306,8 +356,10 @@ class Repair {
     return result;
   }
 
-  /// `value_json: "[1, 2]"` is `value: [1, 2]`; a bare word is that word; broken JSON stays for `validate` to refuse.
-  static void put_any(Json& result, const std::string& key, const SchemaNode::Property& any, Json item) {
+  /// `value_json: "[1, 2]"` is `value: [1, 2]`; a bare word is that word; broken JSON stays for
+  /// `validate` to refuse.
+  static void put_any(Json& result, const std::string& key, const SchemaNode::Property& any,
+                      Json item) {
     if (item.is_null()) return;
     if (!item.is_string()) {
       result[any.name] = std::move(item);
@@ -327,7 +379,8 @@ class Repair {
     const SchemaNode& schema = property.schema;
     if (property.is_required || schema.type == Type::Any) return false;
     if (item.is_null()) return !schema.is_nullable;
-    const bool wants_text = schema.type == Type::String && schema.allowed.empty() && schema.min_length.value_or(0) == 0;
+    const bool wants_text =
+        schema.type == Type::String && schema.allowed.empty() && schema.min_length.value_or(0) == 0;
     return item.is_string() && item.get_ref<const std::string&>().empty() && !wants_text;
   }
 
@@ -341,7 +394,8 @@ Error text_error(const SchemaNode& node, const std::string& name, const std::str
                  Json{{"path", name}, {"expected", expected}, {"actual", actual}});
 }
 
-Result<Json> parse_scalar(const SchemaNode& node, const std::string& name, const std::string& text) {
+Result<Json> parse_scalar(const SchemaNode& node, const std::string& name,
+                          const std::string& text) {
   if (node.type == Type::String) return Json(text);
   if (node.type == Type::Any) return parse_json_text(text).value_or(Json(text));
   if (node.type == Type::Boolean) {
@@ -354,7 +408,8 @@ Result<Json> parse_scalar(const SchemaNode& node, const std::string& name, const
   return std::move(*parsed);
 }
 
-Result<Json> parse_text_list(const SchemaNode& node, const std::string& name, const std::vector<std::string>& values) {
+Result<Json> parse_text_list(const SchemaNode& node, const std::string& name,
+                             const std::vector<std::string>& values) {
   Json list = Json::array();
   for (const auto& text : values) {
     if (auto parsed = parse_json_text(text); parsed && parsed->is_array()) {
@@ -362,13 +417,15 @@ Result<Json> parse_text_list(const SchemaNode& node, const std::string& name, co
       continue;
     }
     // Names out of a fixed set hold no comma, so `include=body,tags` is two of them.
-    const auto parts = node.items->allowed.empty() ? std::vector<std::string>{text} : split(text, ',');
+    const auto parts =
+        node.items->allowed.empty() ? std::vector<std::string>{text} : split(text, ',');
     for (const auto& part : parts) list.push_back(INDX_TRY(parse_scalar(*node.items, name, part)));
   }
   return list;
 }
 
-Result<Json> parse_text_map(const SchemaNode& node, const std::string& name, const std::vector<std::string>& values) {
+Result<Json> parse_text_map(const SchemaNode& node, const std::string& name,
+                            const std::vector<std::string>& values) {
   Json map = Json::object();
   for (const auto& text : values) {
     if (auto parsed = parse_json_text(text); parsed && parsed->is_object()) {
@@ -385,16 +442,19 @@ Result<Json> parse_text_map(const SchemaNode& node, const std::string& name, con
 }  // namespace
 
 const SchemaNode::Property* SchemaNode::find(std::string_view name) const {
-  const auto it = std::find_if(properties.begin(), properties.end(), [&](const Property& p) { return p.name == name; });
+  const auto it = std::find_if(properties.begin(), properties.end(),
+                               [&](const Property& p) { return p.name == name; });
   return it == properties.end() ? nullptr : &*it;
 }
 
 Json to_json_schema(const SchemaNode& node) {
   Json schema = base_schema(node);
-  if (node.is_nullable && schema.contains("type")) schema["type"] = Json::array({schema["type"], "null"});
+  if (node.is_nullable && schema.contains("type"))
+    schema["type"] = Json::array({schema["type"], "null"});
   if (node.type == Type::Array) schema["items"] = to_json_schema(*node.items);
   if (node.type == Type::Map)
-    schema["additionalProperties"] = node.items->type == Type::Any ? Json(true) : to_json_schema(*node.items);
+    schema["additionalProperties"] =
+        node.items->type == Type::Any ? Json(true) : to_json_schema(*node.items);
   if (node.type != Type::Object) return schema;
   Json properties = Json::object();
   Json required = Json::array();
@@ -410,7 +470,8 @@ Json to_json_schema(const SchemaNode& node) {
 
 Json to_portable_schema(const SchemaNode& node) {
   Json schema = base_schema(node);
-  if (node.type == Type::Any) schema["type"] = "string";  // as JSON text; a property also gets the name `x_json`
+  if (node.type == Type::Any)
+    schema["type"] = "string";  // as JSON text; a property also gets the name `x_json`
   if (node.type == Type::Array) schema["items"] = to_portable_schema(*node.items);
   if (node.type == Type::Map && node.items->type != Type::Any)
     schema["additionalProperties"] = to_portable_schema(*node.items);
@@ -443,9 +504,12 @@ Json to_portable_value(const SchemaNode& node, Json value) {
   Json result = Json::object();
   for (auto& [key, item] : value.items()) {
     const auto* property = node.find(key);
-    if (property == nullptr) result[key] = std::move(item);
-    else if (property->schema.type == Type::Any) result[key + "_json"] = item.dump();  // JSON text, also of a string
-    else if (!item.is_null()) result[key] = to_portable_value(property->schema, std::move(item));
+    if (property == nullptr)
+      result[key] = std::move(item);
+    else if (property->schema.type == Type::Any)
+      result[key + "_json"] = item.dump();  // JSON text, also of a string
+    else if (!item.is_null())
+      result[key] = to_portable_value(property->schema, std::move(item));
   }
   return result;
 }
@@ -456,7 +520,8 @@ Json mask_secrets(const SchemaNode& node, Json value) {
     for (auto& item : value) item = mask_secrets(*node.items, std::move(item));
   if (node.type == Type::Object && value.is_object())
     for (const auto& property : node.properties)
-      if (const auto it = value.find(property.name); it != value.end()) *it = mask_secrets(property.schema, std::move(*it));
+      if (const auto it = value.find(property.name); it != value.end())
+        *it = mask_secrets(property.schema, std::move(*it));
   return value;
 }
 
@@ -472,13 +537,18 @@ Json repair_arguments(const SchemaNode& node, Json value, std::vector<std::strin
   return Repair(repaired).apply(node, std::move(value), "");
 }
 
-Result<Json> parse_text_value(const SchemaNode& node, const std::string& name, const std::vector<std::string>& values) {
-  if (values.empty()) return invalid(cat("`", name, "` needs a value."), Json{{"path", name}, {"expected", expected_text(node)}});
+Result<Json> parse_text_value(const SchemaNode& node, const std::string& name,
+                              const std::vector<std::string>& values) {
+  if (values.empty())
+    return invalid(cat("`", name, "` needs a value."),
+                   Json{{"path", name}, {"expected", expected_text(node)}});
   if (node.type == Type::Array) return parse_text_list(node, name, values);
   if (node.type == Type::Map) return parse_text_map(node, name, values);
   if (values.size() > 1)
     return invalid(cat("`", name, "` may be given once."),
-                   Json{{"path", name}, {"expected", expected_text(node)}, {"actual", cat(values.size(), " values")}});
+                   Json{{"path", name},
+                        {"expected", expected_text(node)},
+                        {"actual", cat(values.size(), " values")}});
   if (node.is_nullable && values.front() == "null") return Json(nullptr);
   return parse_scalar(node, name, values.front());
 }

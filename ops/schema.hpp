@@ -1,30 +1,31 @@
 #pragma once
+#include "base/result.hpp"
+
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/result.hpp"
-
 namespace indx {
 
-/// One node of a schema tree. The same tree validates input, describes REST bodies and makes the MCP form.
+/// One node of a schema tree. The same tree validates input, describes REST bodies and makes the
+/// MCP form.
 struct SchemaNode {
   enum class Type : std::uint8_t { String, Integer, Number, Boolean, Array, Object, Map, Any };
 
   Type type = Type::Object;
   std::string description;
-  std::vector<std::string> allowed;            ///< String: the enum
-  std::optional<double> minimum, maximum;      ///< Integer, Number
+  std::vector<std::string> allowed;                   ///< String: the enum
+  std::optional<double> minimum, maximum;             ///< Integer, Number
   std::optional<std::size_t> min_length, max_length;  ///< String: bytes; Array: items; Map: entries
-  Json default_value;                          ///< null: none
-  bool is_nullable = false;                    ///< JSON null is a value of its own (note_write's frontmatter)
-  bool is_secret = false;                      ///< masked wherever a call is shown
-  bool is_header = false;                      ///< also taken from a header: if_match, idempotency_key
-  std::shared_ptr<const SchemaNode> items;     ///< Array, Map
+  Json default_value;                                 ///< null: none
+  bool is_nullable = false;  ///< JSON null is a value of its own (note_write's frontmatter)
+  bool is_secret = false;    ///< masked wherever a call is shown
+  bool is_header = false;    ///< also taken from a header: if_match, idempotency_key
+  std::shared_ptr<const SchemaNode> items;  ///< Array, Map
   struct Property;
-  std::vector<Property> properties;            ///< Object, required ones first
+  std::vector<Property> properties;  ///< Object, required ones first
 
   const Property* find(std::string_view name) const;
 };
@@ -36,11 +37,12 @@ struct SchemaNode::Property {
 
 /// JSON Schema 2020-12 for OpenAPI.
 Json to_json_schema(const SchemaNode& node);
-/// The portable projection for MCP hosts (mcp.md section 9): single types, typed items, no refs; a field of any JSON
-/// `x` becomes the string `x_json`.
+/// The portable projection for MCP hosts (mcp.md section 9): single types, typed items, no refs; a
+/// field of any JSON `x` becomes the string `x_json`.
 Json to_portable_schema(const SchemaNode& node);
 
-/// A value of the schema as MCP hosts must see it: null for "none" is left out, so that it fits the portable schema.
+/// A value of the schema as MCP hosts must see it: null for "none" is left out, so that it fits the
+/// portable schema.
 Json to_portable_value(const SchemaNode& node, Json value);
 
 /// The value without its secrets, for what is stored or shown again.
@@ -51,13 +53,15 @@ inline constexpr int kMaxJsonDepth = 64;
 /// Most mistakes that one answer lists.
 inline constexpr std::size_t kMaxSchemaErrors = 20;
 
-/// Checks `value` and fills in defaults. Errors: `validation_failed` with details {path, expected, actual} of the
-/// first mistake and `errors` with all of them; unknown keys are named with the closest known one.
+/// Checks `value` and fills in defaults. Errors: `validation_failed` with details {path, expected,
+/// actual} of the first mistake and `errors` with all of them; unknown keys are named with the
+/// closest known one.
 Result<Json> validate(const SchemaNode& node, const Json& value);
-/// Repairs what MCP hosts get wrong (mcp.md section 9): stringified arrays, numbers and booleans, null for absent,
-/// `x_json` strings. Names of repaired fields go to `*repaired`.
+/// Repairs what MCP hosts get wrong (mcp.md section 9): stringified arrays, numbers and booleans,
+/// null for absent, `x_json` strings. Names of repaired fields go to `*repaired`.
 Json repair_arguments(const SchemaNode& node, Json value, std::vector<std::string>* repaired);
 /// One value given as text on a command line or in a query string.
-Result<Json> parse_text_value(const SchemaNode& node, const std::string& name, const std::vector<std::string>& values);
+Result<Json> parse_text_value(const SchemaNode& node, const std::string& name,
+                              const std::vector<std::string>& values);
 
 }  // namespace indx

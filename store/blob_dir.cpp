@@ -1,16 +1,15 @@
 #include "store/blob_dir.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include "base/text.hpp"
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
 #include <vector>
-
-#include "base/text.hpp"
 
 namespace indx {
 namespace {
@@ -32,8 +31,10 @@ class FileHandle {
 Error blob_error(std::string_view doing) {
   const int code = errno;
   if (code == ENOSPC || code == EDQUOT)
-    return make_error(Reason::Unavailable, cat("The disk is full while ", doing, "; free some space."));
-  return make_error(Reason::Unavailable, cat("A file of the index folder failed while ", doing, ": ", std::strerror(code)));
+    return make_error(Reason::Unavailable,
+                      cat("The disk is full while ", doing, "; free some space."));
+  return make_error(Reason::Unavailable, cat("A file of the index folder failed while ", doing,
+                                             ": ", std::strerror(code)));
 }
 
 Status sync_dir(const std::string& dir) {
@@ -63,7 +64,8 @@ Status BlobDir::write(const std::string& name, std::string_view bytes) const {
   std::error_code failed;
   if (std::filesystem::create_directories(dir_, failed))
     INDX_TRY(sync_dir(std::filesystem::path(dir_).parent_path().string()));
-  if (failed) return make_error(Reason::Unavailable, cat("A folder cannot be made: ", failed.message()));
+  if (failed)
+    return make_error(Reason::Unavailable, cat("A folder cannot be made: ", failed.message()));
   const std::string path = cat(dir_, "/", name), partial = cat(path, kPartialSuffix);
   if (const auto done = write_synced(partial, bytes); !done.has_value()) {
     ::unlink(partial.c_str());
@@ -81,10 +83,12 @@ Result<std::string> BlobDir::read(const std::string& name) const {
   return std::move(bytes).str();
 }
 
-Result<int> BlobDir::sweep(const std::function<Result<bool>(const std::string&)>& is_referenced) const {
+Result<int> BlobDir::sweep(
+    const std::function<Result<bool>(const std::string&)>& is_referenced) const {
   std::vector<std::string> names;
   std::error_code failed;
-  for (std::filesystem::directory_iterator it(dir_, failed), end; !failed && it != end; it.increment(failed))
+  for (std::filesystem::directory_iterator it(dir_, failed), end; !failed && it != end;
+       it.increment(failed))
     names.push_back(it->path().filename().string());
   int deleted = 0;
   for (const auto& name : names) {

@@ -1,16 +1,17 @@
 #pragma once
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "base/clock.hpp"
 #include "base/json.hpp"
 #include "store/database.hpp"
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 // How our values are kept in a column: JSON as text, times as milliseconds.
 namespace indx {
 
-/// Invalid UTF-8 becomes U+FFFD: what a program or a model produced must never make its row impossible to write.
+/// Invalid UTF-8 becomes U+FFFD: what a program or a model produced must never make its row
+/// impossible to write.
 inline std::string json_text(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -24,7 +25,9 @@ inline std::optional<std::int64_t> optional_millis(const std::optional<Timestamp
   if (!time) return std::nullopt;
   return to_millis(*time);
 }
-inline Timestamp time_at(const Database::Statement& row, int column) { return from_millis(row.integer(column)); }
+inline Timestamp time_at(const Database::Statement& row, int column) {
+  return from_millis(row.integer(column));
+}
 inline std::optional<Timestamp> optional_time_at(const Database::Statement& row, int column) {
   if (row.is_null(column)) return std::nullopt;
   return time_at(row, column);

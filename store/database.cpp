@@ -1,13 +1,13 @@
 #include "store/database.hpp"
 
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "store/tokenizer.hpp"
+
 #include <sqlite3.h>
 
 #include <filesystem>
 #include <utility>
-
-#include "base/log.hpp"
-#include "base/text.hpp"
-#include "store/tokenizer.hpp"
 
 namespace indx {
 namespace {
@@ -18,15 +18,20 @@ Error database_error(sqlite3* db, int code, std::string_view doing) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return make_error(Reason::Unavailable, cat("The database is busy while ", doing, "; try again."), details);
+      return make_error(Reason::Unavailable,
+                        cat("The database is busy while ", doing, "; try again."), details);
     case SQLITE_FULL:
-      return make_error(Reason::Unavailable, cat("The disk is full while ", doing, "; free some space."), details);
+      return make_error(Reason::Unavailable,
+                        cat("The disk is full while ", doing, "; free some space."), details);
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
-      return make_error(Reason::Unavailable, cat("The database file cannot be used while ", doing, ": ", what), details);
+      return make_error(Reason::Unavailable,
+                        cat("The database file cannot be used while ", doing, ": ", what), details);
     case SQLITE_CONSTRAINT:
-      return make_error(Reason::Conflict, cat("A rule of the database was broken while ", doing, ": ", what), details);
+      return make_error(Reason::Conflict,
+                        cat("A rule of the database was broken while ", doing, ": ", what),
+                        details);
     case SQLITE_INTERRUPT:
       return make_error(Reason::Cancelled, "The query was stopped.", details);
     default:
@@ -39,7 +44,9 @@ Error database_error(sqlite3* db, int code, std::string_view doing) {
 struct Database::Impl {
   struct TextHash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
   };
 
   sqlite3* db = nullptr;
@@ -58,10 +65,13 @@ Database::~Database() = default;
 
 Result<Database> Database::open(const std::string& path, const Options& options) {
   auto impl = std::make_unique<Impl>();
-  const int flags = (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) |
-                    SQLITE_OPEN_NOMUTEX;
+  const int flags =
+      (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) |
+      SQLITE_OPEN_NOMUTEX;
   const int code = sqlite3_open_v2(path.c_str(), &impl->db, flags, nullptr);
-  if (code != SQLITE_OK) return database_error(impl->db, code, "opening " + std::filesystem::path(path).filename().string());
+  if (code != SQLITE_OK)
+    return database_error(impl->db, code,
+                          "opening " + std::filesystem::path(path).filename().string());
   sqlite3_extended_result_codes(impl->db, 1);
   sqlite3_busy_timeout(impl->db, 5000);
   if (const int registered = register_tokenizer(impl->db); registered != SQLITE_OK)
@@ -72,26 +82,30 @@ Result<Database> Database::open(const std::string& path, const Options& options)
                                                                        : "OFF";
   if (!options.read_only) INDX_TRY(db.execute("PRAGMA journal_mode=WAL"));
   INDX_TRY(db.execute(cat("PRAGMA synchronous=", synchronous,
-                          "; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA secure_delete=FAST; PRAGMA cache_size=-",
+                          "; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA "
+                          "secure_delete=FAST; PRAGMA cache_size=-",
                           options.cache_kib)));
   return db;
 }
 
 Database::Statement Database::prepare(std::string_view sql) {
   auto found = impl_->statements.find(sql);
-  if (found == impl_->statements.end()) found = impl_->statements.emplace(sql, Statement::Cached{}).first;
+  if (found == impl_->statements.end())
+    found = impl_->statements.emplace(sql, Statement::Cached{}).first;
   auto& cached = found->second;
   if (cached.statement != nullptr && !cached.in_use) {
     cached.in_use = true;
     return Statement(impl_->db, cached.statement, &cached, SQLITE_OK);
   }
   sqlite3_stmt* statement = nullptr;
-  const int code = sqlite3_prepare_v3(impl_->db, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
-                                      &statement, nullptr);
-  if ((code & 0xff) == SQLITE_ERROR) log_error("statement does not compile", {{"error", sqlite3_errmsg(impl_->db)}, {"sql", sql}});
+  const int code = sqlite3_prepare_v3(impl_->db, sql.data(), static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  if ((code & 0xff) == SQLITE_ERROR)
+    log_error("statement does not compile", {{"error", sqlite3_errmsg(impl_->db)}, {"sql", sql}});
   INDX_ASSERT((code & 0xff) != SQLITE_ERROR);
   if (code != SQLITE_OK) return Statement(impl_->db, nullptr, nullptr, code);
-  if (cached.in_use) return Statement(impl_->db, statement, nullptr, SQLITE_OK);  // the same text twice at a time
+  if (cached.in_use)
+    return Statement(impl_->db, statement, nullptr, SQLITE_OK);  // the same text twice at a time
   cached = {statement, true};
   return Statement(impl_->db, statement, &cached, SQLITE_OK);
 }
@@ -106,7 +120,10 @@ std::int64_t Database::last_insert_id() const { return sqlite3_last_insert_rowid
 void Database::interrupt() const { sqlite3_interrupt(impl_->db); }
 
 Database::Statement::Statement(Statement&& other) noexcept
-    : db_(other.db_), statement_(std::exchange(other.statement_, nullptr)), cached_(other.cached_), failure_(other.failure_) {}
+    : db_(other.db_),
+      statement_(std::exchange(other.statement_, nullptr)),
+      cached_(other.cached_),
+      failure_(other.failure_) {}
 
 Database::Statement::~Statement() {
   if (statement_ == nullptr) return;
@@ -119,16 +136,24 @@ Database::Statement::~Statement() {
   cached_->in_use = false;
 }
 
-void Database::Statement::bind_one(int index, std::int64_t value) { sqlite3_bind_int64(statement_, index, value); }
-void Database::Statement::bind_one(int index, double value) { sqlite3_bind_double(statement_, index, value); }
-void Database::Statement::bind_one(int index, std::nullptr_t) { sqlite3_bind_null(statement_, index); }
+void Database::Statement::bind_one(int index, std::int64_t value) {
+  sqlite3_bind_int64(statement_, index, value);
+}
+void Database::Statement::bind_one(int index, double value) {
+  sqlite3_bind_double(statement_, index, value);
+}
+void Database::Statement::bind_one(int index, std::nullptr_t) {
+  sqlite3_bind_null(statement_, index);
+}
 
 // The bytes are copied: a caller may bind a temporary.
 void Database::Statement::bind_one(int index, std::string_view value) {
-  sqlite3_bind_text64(statement_, index, value.empty() ? "" : value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  sqlite3_bind_text64(statement_, index, value.empty() ? "" : value.data(), value.size(),
+                      SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 void Database::Statement::bind_blob(int index, std::string_view value) {
-  sqlite3_bind_blob64(statement_, index, value.empty() ? "" : value.data(), value.size(), SQLITE_TRANSIENT);
+  sqlite3_bind_blob64(statement_, index, value.empty() ? "" : value.data(), value.size(),
+                      SQLITE_TRANSIENT);
 }
 
 Result<bool> Database::Statement::step() {
@@ -145,14 +170,21 @@ Result<std::int64_t> Database::Statement::run() {
   return sqlite3_changes64(db_);
 }
 
-std::int64_t Database::Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
-double Database::Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
+std::int64_t Database::Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+double Database::Statement::real(int column) const {
+  return sqlite3_column_double(statement_, column);
+}
 bool Database::Statement::is_null(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
 std::string Database::Statement::text(int column) const {
   const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
-  return bytes == nullptr ? std::string() : std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+  return bytes == nullptr
+             ? std::string()
+             : std::string(bytes,
+                           static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
 }
 std::optional<std::string> Database::Statement::optional_text(int column) const {
   if (is_null(column)) return std::nullopt;
@@ -187,10 +219,11 @@ Status migrate(Database& db, const std::string& path, const std::vector<Migratio
   const auto newest = static_cast<std::int64_t>(migrations.size());
   const auto file = std::filesystem::path(path).filename().string();
   if (version > newest)
-    return make_error(Reason::UnsupportedVersion,
-                      cat(file, " has schema version ", version, ", but this program knows versions up to ", newest,
-                          "; start the newer program that made it."),
-                      {{"found", version}, {"supported", newest}});
+    return make_error(
+        Reason::UnsupportedVersion,
+        cat(file, " has schema version ", version, ", but this program knows versions up to ",
+            newest, "; start the newer program that made it."),
+        {{"found", version}, {"supported", newest}});
   if (version == newest) return {};
   if (version > 0) {
     const auto backup = cat(path, ".v", version, ".bak");

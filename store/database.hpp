@@ -1,4 +1,7 @@
 #pragma once
+#include "base/config.hpp"
+#include "base/result.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -7,15 +10,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/config.hpp"
-#include "base/result.hpp"
-
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace indx {
 
-/// One SQLite connection. Not thread-safe: one thread uses it at a time. The only file that knows SQLite.
+/// One SQLite connection. Not thread-safe: one thread uses it at a time. The only file that knows
+/// SQLite.
 class Database {
  public:
   struct Options {
@@ -23,13 +24,15 @@ class Database {
     Durability durability = Durability::Full;
     int cache_kib = 16000;
   };
-  /// Opens or creates; WAL, foreign keys, own tokenizer `indx` registered. Fails with `unavailable` or `internal`.
+  /// Opens or creates; WAL, foreign keys, own tokenizer `indx` registered. Fails with `unavailable`
+  /// or `internal`.
   static Result<Database> open(const std::string& path, const Options& options);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
 
-  /// One prepared statement, borrowed from the connection's cache; reset and cleared when destroyed.
+  /// One prepared statement, borrowed from the connection's cache; reset and cleared when
+  /// destroyed.
   class Statement {
    public:
     Statement(Statement&&) noexcept;
@@ -45,7 +48,9 @@ class Database {
     }
     void bind_one(int index, std::int64_t value);
     void bind_one(int index, int value) { bind_one(index, std::int64_t{value}); }
-    void bind_one(int index, std::size_t value) { bind_one(index, static_cast<std::int64_t>(value)); }
+    void bind_one(int index, std::size_t value) {
+      bind_one(index, static_cast<std::int64_t>(value));
+    }
     void bind_one(int index, bool value) { bind_one(index, std::int64_t{value}); }
     void bind_one(int index, double value);
     void bind_one(int index, std::string_view value);  ///< TEXT
@@ -58,14 +63,15 @@ class Database {
       value ? bind_one(index, *value) : bind_one(index, nullptr);
     }
 
-    /// True while there is a row. An error other than a constraint becomes `unavailable` (busy, full, io) or `internal`.
+    /// True while there is a row. An error other than a constraint becomes `unavailable` (busy,
+    /// full, io) or `internal`.
     Result<bool> step();
     /// Runs a statement without rows; gives the number of changed rows.
     Result<std::int64_t> run();
 
     std::int64_t integer(int column) const;
     double real(int column) const;
-    std::string text(int column) const;      ///< also for BLOB
+    std::string text(int column) const;  ///< also for BLOB
     bool is_null(int column) const;
     std::optional<std::string> optional_text(int column) const;
     std::optional<std::int64_t> optional_integer(int column) const;
@@ -84,8 +90,8 @@ class Database {
     int failure_;     ///< why it could not be prepared; told by `step`
   };
 
-  /// Prepares or takes from the cache. A statement that does not compile is our bug and aborts; one that cannot be
-  /// compiled because the file is busy or damaged says so when stepped.
+  /// Prepares or takes from the cache. A statement that does not compile is our bug and aborts; one
+  /// that cannot be compiled because the file is busy or damaged says so when stepped.
   Statement prepare(std::string_view sql);
   /// Runs statements without parameters.
   Status execute(const std::string& sql);
@@ -126,8 +132,9 @@ struct Migration {
   int number;
   std::string_view sql;
 };
-/// Brings the database to the newest schema, after a backup copy `<path>.v<old>.bak` of an existing older one. A database
-/// of a newer version is refused with a message that says which version made it.
+/// Brings the database to the newest schema, after a backup copy `<path>.v<old>.bak` of an existing
+/// older one. A database of a newer version is refused with a message that says which version made
+/// it.
 Status migrate(Database& db, const std::string& path, const std::vector<Migration>& migrations);
 
 }  // namespace indx

@@ -18,18 +18,21 @@ Event read_event(const Database::Statement& row) {
 }  // namespace
 
 Result<std::int64_t> EventStore::append(const Event& event) {
-  INDX_TRY(db_.prepare("INSERT INTO events (kind, at, actor, subject, job_id, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
-               .bind(event.kind, to_millis(event.at), event.actor, event.subject, null_if_empty(event.job_id),
-                     json_text(event.data))
+  INDX_TRY(db_.prepare("INSERT INTO events (kind, at, actor, subject, job_id, data) VALUES (?1, "
+                       "?2, ?3, ?4, ?5, ?6)")
+               .bind(event.kind, to_millis(event.at), event.actor, event.subject,
+                     null_if_empty(event.job_id), json_text(event.data))
                .run());
   return db_.last_insert_id();
 }
 
-Result<std::vector<Event>> EventStore::after(std::int64_t after, const std::vector<std::string>& kinds,
+Result<std::vector<Event>> EventStore::after(std::int64_t after,
+                                             const std::vector<std::string>& kinds,
                                              const std::string& job_id, int limit) {
   // The condition on kinds says what kind_matches says.
   static const std::string kSelect =
-      "SELECT id, kind, at, actor, subject, job_id, data FROM events WHERE id > ?1 AND (?2 = '[]' OR EXISTS ("
+      "SELECT id, kind, at, actor, subject, job_id, data FROM events WHERE id > ?1 AND (?2 = '[]' "
+      "OR EXISTS ("
       "SELECT 1 FROM json_each(?2) WHERE kind = value OR (substr(value, -2) = '.*' AND "
       "substr(kind, 1, length(value) - 1) = substr(value, 1, length(value) - 1))))";
   auto query = job_id.empty() ? db_.prepare(kSelect + " ORDER BY id LIMIT ?3")
@@ -55,16 +58,19 @@ Result<std::int64_t> EventStore::newest_id() {
 
 Result<std::string> EventStore::epoch() {
   auto query = db_.prepare("SELECT value FROM meta WHERE key = 'event_epoch'");
-  if (!INDX_TRY(query.step())) return internal_error("state.db has no event epoch; restore it from a backup.");
+  if (!INDX_TRY(query.step()))
+    return internal_error("state.db has no event epoch; restore it from a backup.");
   return query.text(0);
 }
 
-// Only the oldest stretch goes, so that the ids that are left have no hole even when the clock was set back.
+// Only the oldest stretch goes, so that the ids that are left have no hole even when the clock was
+// set back.
 Result<std::int64_t> EventStore::prune(Timestamp before, int limit) {
   return db_
-      .prepare("WITH oldest AS MATERIALIZED (SELECT id, at FROM events ORDER BY id LIMIT ?2) "
-               "DELETE FROM events WHERE id IN (SELECT id FROM oldest) "
-               "AND id < IFNULL((SELECT MIN(id) FROM oldest WHERE at >= ?1), 9223372036854775807)")
+      .prepare(
+          "WITH oldest AS MATERIALIZED (SELECT id, at FROM events ORDER BY id LIMIT ?2) "
+          "DELETE FROM events WHERE id IN (SELECT id FROM oldest) "
+          "AND id < IFNULL((SELECT MIN(id) FROM oldest WHERE at >= ?1), 9223372036854775807)")
       .bind(to_millis(before), limit)
       .run();
 }

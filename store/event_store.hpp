@@ -1,12 +1,12 @@
 #pragma once
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/clock.hpp"
 #include "base/event.hpp"
 #include "base/ids.hpp"
 #include "store/database.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace indx {
 
@@ -16,11 +16,12 @@ class EventStore {
   explicit EventStore(Database& db) : db_(db) {}
   /// Gives the event its id.
   Result<std::int64_t> append(const Event& event);
-  /// Events with id > after, oldest first. Empty kinds: all; a kind ending in `.*` is a prefix. Empty job: all.
-  Result<std::vector<Event>> after(std::int64_t after, const std::vector<std::string>& kinds, const std::string& job_id,
-                                   int limit);
-  /// The oldest id that can still be read; newest_id() + 1 when there is none. A reader who has `id` missed events when
-  /// id + 1 < oldest_id().
+  /// Events with id > after, oldest first. Empty kinds: all; a kind ending in `.*` is a prefix.
+  /// Empty job: all.
+  Result<std::vector<Event>> after(std::int64_t after, const std::vector<std::string>& kinds,
+                                   const std::string& job_id, int limit);
+  /// The oldest id that can still be read; newest_id() + 1 when there is none. A reader who has
+  /// `id` missed events when id + 1 < oldest_id().
   Result<std::int64_t> oldest_id();
   /// The last id ever given; 0: none.
   Result<std::int64_t> newest_id();

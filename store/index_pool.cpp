@@ -6,12 +6,15 @@ namespace indx {
 
 constexpr int kReaderCacheKib = 4000;
 
-Result<std::unique_ptr<IndexPool>> IndexPool::open(const std::string& path, std::size_t connections) {
+Result<std::unique_ptr<IndexPool>> IndexPool::open(const std::string& path,
+                                                   std::size_t connections) {
   std::vector<Database> databases;
   for (std::size_t i = 0; i < std::max<std::size_t>(connections, 1); ++i)
-    databases.push_back(INDX_TRY(
-        Database::open(path, {.read_only = true, .durability = Durability::Normal, .cache_kib = kReaderCacheKib})));
-  return std::unique_ptr<IndexPool>(new IndexPool(std::move(databases)));  // NOLINT: the constructor is private
+    databases.push_back(INDX_TRY(Database::open(
+        path,
+        {.read_only = true, .durability = Durability::Normal, .cache_kib = kReaderCacheKib})));
+  return std::unique_ptr<IndexPool>(
+      new IndexPool(std::move(databases)));  // NOLINT: the constructor is private
 }
 
 IndexPool::IndexPool(std::vector<Database> databases) : databases_(std::move(databases)) {

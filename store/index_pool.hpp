@@ -1,11 +1,11 @@
 #pragma once
+#include "store/database.hpp"
+
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
-
-#include "store/database.hpp"
 
 namespace indx {
 
@@ -14,8 +14,9 @@ class IndexPool {
  public:
   static Result<std::unique_ptr<IndexPool>> open(const std::string& path, std::size_t connections);
 
-  /// One connection inside one read transaction, so that all its queries see the same state. Ends the transaction and
-  /// gives the connection back when destroyed: an open reader would keep the write-ahead log from being trimmed.
+  /// One connection inside one read transaction, so that all its queries see the same state. Ends
+  /// the transaction and gives the connection back when destroyed: an open reader would keep the
+  /// write-ahead log from being trimmed.
   class Lease {
    public:
     Lease(Lease&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)), db_(other.db_) {}

@@ -21,21 +21,23 @@ WriteIntent read_intent(const Database::Statement& row) {
           .lease = row.integer(12),
           .idempotency_key = row.text(13),
           .outcome = json_value(row.text(14)),
-          .at = time_at(row, 15),
-          .operation = row.text(16)};
+          .at = time_at(row, 15)};
 }
 
 }  // namespace
 
 Status IntentStore::add(const WriteIntent& intent) {
-  INDX_TRY(db_.prepare("INSERT INTO intents (id, path, before_sha256, after_sha256, temp_name, permanent, actor, subject, "
-                       "request_id, job_id, step_key, step_inputs_hash, lease, idempotency_key, outcome, at, operation) "
-                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)")
-               .bind(intent.id.value, intent.path, intent.before_sha256, intent.after_sha256, intent.temp_name,
-                     intent.permanent, intent.actor, intent.subject, intent.request_id, intent.job_id, intent.step_key,
-                     intent.step_inputs_hash, intent.lease, intent.idempotency_key, json_text(intent.outcome),
-                     to_millis(intent.at), intent.operation)
-               .run());
+  INDX_TRY(
+      db_.prepare(
+             "INSERT INTO intents (id, path, before_sha256, after_sha256, temp_name, permanent, "
+             "actor, subject, "
+             "request_id, job_id, step_key, step_inputs_hash, lease, idempotency_key, outcome, at) "
+             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")
+          .bind(intent.id.value, intent.path, intent.before_sha256, intent.after_sha256,
+                intent.temp_name, intent.permanent, intent.actor, intent.subject, intent.request_id,
+                intent.job_id, intent.step_key, intent.step_inputs_hash, intent.lease,
+                intent.idempotency_key, json_text(intent.outcome), to_millis(intent.at))
+          .run());
   return {};
 }
 
@@ -45,8 +47,9 @@ Result<bool> IntentStore::remove(const WriteId& id) {
 
 Result<std::vector<WriteIntent>> IntentStore::open_intents() {
   auto query = db_.prepare(
-      "SELECT id, path, before_sha256, after_sha256, temp_name, permanent, actor, subject, request_id, job_id, step_key, "
-      "step_inputs_hash, lease, idempotency_key, outcome, at, operation FROM intents ORDER BY seq");
+      "SELECT id, path, before_sha256, after_sha256, temp_name, permanent, actor, subject, "
+      "request_id, job_id, step_key, "
+      "step_inputs_hash, lease, idempotency_key, outcome, at FROM intents ORDER BY seq");
   std::vector<WriteIntent> intents;
   while (INDX_TRY(query.step())) intents.push_back(read_intent(query));
   return intents;

@@ -1,29 +1,30 @@
 #pragma once
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "store/database.hpp"
 
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace indx {
 
-/// A vault write that was promised and not yet confirmed (G2). Settled before serving after a crash.
+/// A vault write that was promised and not yet confirmed (G2). Settled before serving after a
+/// crash.
 struct WriteIntent {
   WriteId id;
   std::string path;
-  std::string before_sha256;   ///< empty: the file did not exist
-  std::string after_sha256;    ///< empty: a delete
-  std::string temp_name;       ///< of the temp file in the note's folder
-  bool permanent = false;      ///< delete without trash
+  std::string before_sha256;  ///< empty: the file did not exist
+  std::string after_sha256;   ///< empty: a delete
+  std::string temp_name;      ///< of the temp file in the note's folder
+  bool permanent = false;     ///< delete without trash
   std::string actor, subject, request_id;
   std::string job_id, step_key, step_inputs_hash;  ///< empty outside a job step
   std::int64_t lease = 0;
-  std::string idempotency_key; ///< key of the idempotency row to complete, empty: none
+  std::string idempotency_key;    ///< `<operation>\n<key>` of the subject's idempotency row to
+                                  ///< complete, empty: none
   Json outcome = Json::object();  ///< the WriteOutcome that becomes the step result and the reply
   Timestamp at;
-  std::string operation;       ///< with subject and idempotency_key: names the idempotency row
 };
 
 class IntentStore {

@@ -1,9 +1,9 @@
 #include "store/link_resolver.hpp"
 
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+
+#include <algorithm>
 
 namespace indx {
 namespace {
@@ -36,23 +36,31 @@ std::optional<std::string> collapse(std::string_view folder, std::string_view pa
   std::vector<std::string> parts;
   for (const auto& part : split(join_path(folder, path), '/')) {
     if (part.empty() || part == ".") continue;
-    if (part != "..") parts.push_back(part);
-    else if (parts.empty()) return std::nullopt;
-    else parts.pop_back();
+    if (part != "..")
+      parts.push_back(part);
+    else if (parts.empty())
+      return std::nullopt;
+    else
+      parts.pop_back();
   }
   return join(parts, "/");
 }
 
 std::string strip_note_suffix(std::string key) {
-  while (key.size() > kNoteSuffix.size() && key.ends_with(kNoteSuffix)) key.resize(key.size() - kNoteSuffix.size());
+  while (key.size() > kNoteSuffix.size() && key.ends_with(kNoteSuffix))
+    key.resize(key.size() - kNoteSuffix.size());
   return key;
 }
 
-bool is_relative(std::string_view target) { return target.starts_with("./") || target.starts_with("../"); }
+bool is_relative(std::string_view target) {
+  return target.starts_with("./") || target.starts_with("../");
+}
 
 }  // namespace
 
-std::string name_key_of_path(std::string_view path) { return strip_note_suffix(fold_path(last_component(path))); }
+std::string name_key_of_path(std::string_view path) {
+  return strip_note_suffix(fold_path(last_component(path)));
+}
 
 std::optional<std::string> name_key_of_target(std::string_view target) {
   if (target.empty()) return std::nullopt;
@@ -72,11 +80,13 @@ LinkCandidates::LinkCandidates(std::vector<File> files) {
 }
 
 // Among files that differ only by case or composition the exact spelling wins, then byte order.
-const LinkCandidates::File* LinkCandidates::by_spelling(const Entry& found, std::string_view written) const {
+const LinkCandidates::File* LinkCandidates::by_spelling(const Entry& found,
+                                                        std::string_view written) const {
   const Entry* best = &found;
   const auto is_exact = [&](const Entry& entry) {
     const std::string_view path = entry.file.path;
-    return ends_with_components(path, written) || ends_with_components(path, cat(written, kNoteSuffix));
+    return ends_with_components(path, written) ||
+           ends_with_components(path, cat(written, kNoteSuffix));
   };
   const auto [begin, end] = by_path_.equal_range(found.folded);
   for (auto it = begin; it != end; ++it) {
@@ -87,17 +97,20 @@ const LinkCandidates::File* LinkCandidates::by_spelling(const Entry& found, std:
   return &best->file;
 }
 
-const LinkCandidates::File* LinkCandidates::exact(const std::string& folded, std::string_view written) const {
+const LinkCandidates::File* LinkCandidates::exact(const std::string& folded,
+                                                  std::string_view written) const {
   const auto found = by_path_.find(folded);
   return found == by_path_.end() ? nullptr : by_spelling(*found->second, written);
 }
 
-const LinkCandidates::File* LinkCandidates::exact_or_note(const std::string& folded, std::string_view written) const {
+const LinkCandidates::File* LinkCandidates::exact_or_note(const std::string& folded,
+                                                          std::string_view written) const {
   const File* file = exact(folded, written);
   return file != nullptr ? file : exact(cat(folded, kNoteSuffix), written);
 }
 
-const LinkCandidates::File* LinkCandidates::shortest_ending(const std::string& folded, std::string_view written) const {
+const LinkCandidates::File* LinkCandidates::shortest_ending(const std::string& folded,
+                                                            std::string_view written) const {
   const auto note = cat(folded, kNoteSuffix);
   for (const auto& entry : entries_)
     if (ends_with_components(entry.folded, folded) || ends_with_components(entry.folded, note))
@@ -105,7 +118,8 @@ const LinkCandidates::File* LinkCandidates::shortest_ending(const std::string& f
   return nullptr;
 }
 
-const LinkCandidates::File* LinkCandidates::resolve(std::string_view source, std::string_view target,
+const LinkCandidates::File* LinkCandidates::resolve(std::string_view source,
+                                                    std::string_view target,
                                                     LinkSyntax syntax) const {
   if (entries_.empty()) return nullptr;
   const auto own_folder = folder_of(source);
@@ -133,9 +147,12 @@ std::string heading_key(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto point = decode_at(text, i);
     const auto c = point.value;
-    const bool kept = is_letter(c) || is_digit(c) || is_mark(c) || is_emoji_or_symbol(c) || c == '_' || c == '-';
-    if (kept) append_utf8(spaced, c);
-    else if (!spaced.empty() && spaced.back() != ' ') spaced += ' ';
+    const bool kept =
+        is_letter(c) || is_digit(c) || is_mark(c) || is_emoji_or_symbol(c) || c == '_' || c == '-';
+    if (kept)
+      append_utf8(spaced, c);
+    else if (!spaced.empty() && spaced.back() != ' ')
+      spaced += ' ';
     i += point.length;
   }
   return fold_case(trim(spaced));
@@ -145,7 +162,8 @@ bool subpath_exists(std::string_view subpath, const NoteAnchors& anchors) {
   const auto id = trim(subpath);
   if (id.starts_with('^')) {
     const auto key = fold_case(id.substr(1));
-    return std::find(anchors.block_ids.begin(), anchors.block_ids.end(), key) != anchors.block_ids.end();
+    return std::find(anchors.block_ids.begin(), anchors.block_ids.end(), key) !=
+           anchors.block_ids.end();
   }
   std::size_t from = 0, end = anchors.headings.size();
   int above = 0;  // level of the heading found last
@@ -154,7 +172,9 @@ bool subpath_exists(std::string_view subpath, const NoteAnchors& anchors) {
     const auto key = heading_key(part);
     if (key.empty()) continue;
     any = true;
-    while (from < end && !(anchors.headings[from].level > above && anchors.headings[from].key == key)) ++from;
+    while (from < end &&
+           !(anchors.headings[from].level > above && anchors.headings[from].key == key))
+      ++from;
     if (from == end) return false;
     above = anchors.headings[from].level;
     ++from;

@@ -1,4 +1,6 @@
 #pragma once
+#include "vault/markdown.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -6,16 +8,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "vault/markdown.hpp"
-
 namespace indx {
 
-/// The key under which a file is found by links: its last component, folded, without `.md` (repeats too).
+/// The key under which a file is found by links: its last component, folded, without `.md` (repeats
+/// too).
 std::string name_key_of_path(std::string_view path);
 /// The name key of the files a link target may reach; nullopt when the target is the note itself.
 std::optional<std::string> name_key_of_target(std::string_view target);
 
-/// The files that share one name key, ready to be asked for links (vault-rules 5.2). A value: no SQL.
+/// The files that share one name key, ready to be asked for links (vault-rules 5.2). A value: no
+/// SQL.
 class LinkCandidates {
  public:
   struct File {
@@ -23,9 +25,11 @@ class LinkCandidates {
     std::string path;
   };
   explicit LinkCandidates(std::vector<File> files);
-  LinkCandidates(LinkCandidates&&) = default;  // by_path_ points into entries_: moved together, never copied
+  LinkCandidates(LinkCandidates&&) =
+      default;  // by_path_ points into entries_: moved together, never copied
 
-  /// The file a link of the note `source` reaches; all of its candidates must be here. `target` is not empty.
+  /// The file a link of the note `source` reaches; all of its candidates must be here. `target` is
+  /// not empty.
   const File* resolve(std::string_view source, std::string_view target, LinkSyntax syntax) const;
 
  private:

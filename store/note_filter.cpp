@@ -1,10 +1,10 @@
 #include "store/note_filter.hpp"
 
-#include <algorithm>
-
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+
+#include <algorithm>
 
 namespace indx {
 
@@ -31,7 +31,8 @@ Result<FileIds> files_with_tag(Database& db, std::string_view tag) {
   const auto key = fold_case(tag);
   FileIds ids;
   auto query = db.prepare(
-      "SELECT file_id FROM tags WHERE tag_key=?1 UNION SELECT file_id FROM tags WHERE tag_key>?2 AND tag_key<?3 ORDER BY 1");
+      "SELECT file_id FROM tags WHERE tag_key=?1 UNION SELECT file_id FROM tags WHERE tag_key>?2 "
+      "AND tag_key<?3 ORDER BY 1");
   query.bind(key, key + "/", key + "0");  // `0` follows `/`
   while (INDX_TRY(query.step())) ids.push_back(query.integer(0));
   return ids;
@@ -43,7 +44,8 @@ bool has_properties(const Json& properties, const Json& wanted) {
     const auto folded = fold_case(key);
     for (const auto& [name, have] : properties.items()) {
       if (fold_case(name) != folded) continue;
-      found = have == value || (have.is_array() && std::find(have.begin(), have.end(), value) != have.end());
+      found = have == value ||
+              (have.is_array() && std::find(have.begin(), have.end(), value) != have.end());
     }
     if (!found) return false;
   }
@@ -71,7 +73,8 @@ Result<FilterCheck> FilterCheck::make(Database& db, const NoteFilter& filter) {
 }
 
 bool FilterCheck::allows_path(std::string_view path) const {
-  return (filter_->path_glob.empty() || glob_match(filter_->path_glob, path)) && filter_->scope.allows(path);
+  return (filter_->path_glob.empty() || glob_match(filter_->path_glob, path)) &&
+         filter_->scope.allows(path);
 }
 
 Result<bool> FilterCheck::allows_id(std::int64_t id) const {
@@ -101,7 +104,8 @@ Result<Json> decode_cursor(const std::string& cursor, const std::string& questio
   const bool is_text = decoded.ok && decoded.bytes.find('\0') == std::string::npos;
   auto position = is_text ? Json::parse(decoded.bytes, nullptr, false) : Json();
   if (!position.is_object() || position.value("h", Json()) != Json(question_hash.substr(0, 16)))
-    return invalid("The cursor is not one that this question returned; start again without it.", {{"field", "cursor"}});
+    return invalid("The cursor is not one that this question returned; start again without it.",
+                   {{"field", "cursor"}});
   return position;
 }
 
@@ -116,7 +120,8 @@ std::string filter_hash(const NoteFilter& filter, const Json& more) {
 
 Status check_limit(int limit, int max) {
   if (limit >= 1 && limit <= max) return {};
-  return invalid(cat("limit must be between 1 and ", max, ", not ", limit, "."), {{"field", "limit"}});
+  return invalid(cat("limit must be between 1 and ", max, ", not ", limit, "."),
+                 {{"field", "limit"}});
 }
 
 }  // namespace indx

@@ -1,11 +1,11 @@
 #pragma once
+#include "store/database.hpp"
+#include "vault/note_query.hpp"
+
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
-
-#include "store/database.hpp"
-#include "vault/note_query.hpp"
 
 namespace indx {
 
@@ -16,20 +16,26 @@ FileIds intersection(const FileIds& a, const FileIds& b);
 FileIds union_of(const FileIds& a, const FileIds& b);
 FileIds difference(const FileIds& a, const FileIds& b);
 
-/// Files that use the tag or one below it (rule 4.6); the tag is given with or without `#`, in any case.
+/// Files that use the tag or one below it (rule 4.6); the tag is given with or without `#`, in any
+/// case.
 Result<FileIds> files_with_tag(Database& db, std::string_view tag);
 
-/// Whether the properties have, for each key, an equal value or a list that contains it; keys in any case (rule 3.5).
+/// Whether the properties have, for each key, an equal value or a list that contains it; keys in
+/// any case (rule 3.5).
 bool has_properties(const Json& properties, const Json& wanted);
 
 /// The tags of one note in order of first use.
 Result<std::vector<std::string>> tags_of(Database& db, std::int64_t file_id);
 
-/// A NoteFilter made ready: asks for ids and paths, so that paging can skip what the caller may not see.
+/// A NoteFilter made ready: asks for ids and paths, so that paging can skip what the caller may not
+/// see.
 class FilterCheck {
  public:
   static Result<FilterCheck> make(Database& db, const NoteFilter& filter);
-  bool needs_path() const { return !filter_->path_glob.empty() || !filter_->scope.any_of.empty() || !filter_->scope.none_of.empty(); }
+  bool needs_path() const {
+    return !filter_->path_glob.empty() || !filter_->scope.any_of.empty() ||
+           !filter_->scope.none_of.empty();
+  }
   bool allows_path(std::string_view path) const;
   Result<bool> allows_id(std::int64_t id) const;
   /// The literal start that every matching path has.
@@ -44,8 +50,8 @@ class FilterCheck {
   FileIds tagged_;
 };
 
-/// Opaque page positions: base64url of JSON that also holds a hash of the question, so that a cursor of another
-/// question is refused (`validation_failed`).
+/// Opaque page positions: base64url of JSON that also holds a hash of the question, so that a
+/// cursor of another question is refused (`validation_failed`).
 std::string encode_cursor(Json position, const std::string& question_hash);
 Result<Json> decode_cursor(const std::string& cursor, const std::string& question_hash);
 std::string filter_hash(const NoteFilter& filter, const Json& more = Json::object());

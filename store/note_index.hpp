@@ -1,17 +1,17 @@
 #pragma once
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/random.hpp"
 #include "store/database.hpp"
 #include "vault/chunk.hpp"
 #include "vault/markdown.hpp"
 #include "vault/note_query.hpp"
 #include "vault/vault.hpp"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace indx {
 
@@ -25,22 +25,25 @@ struct IndexedFile {
 /// The write side of index.db (derived, rebuildable). One thread at a time: the indexer owns it.
 class NoteIndexWriter {
  public:
-  /// Opens or creates `<dir>/index.db`. A damaged or newer file is moved aside and made anew: it is a cache.
-  static Result<NoteIndexWriter> open(const std::string& dir, Durability durability, Random& random);
+  /// Opens or creates `<dir>/index.db`. A damaged or newer file is moved aside and made anew: it is
+  /// a cache.
+  static Result<NoteIndexWriter> open(const std::string& dir, Durability durability,
+                                      Random& random);
 
   Status begin();
   Status commit();  ///< also raises the generation when something changed
-  /// Inserts or replaces one note; `bytes` null: by name only (attachments, huge or unreadable files).
-  Status put(const FileInfo& file, const std::string& etag, const std::string& sha256, const std::string* bytes,
-             const ParsedNote* note);
+  /// Inserts or replaces one note; `bytes` null: by name only (attachments, huge or unreadable
+  /// files).
+  Status put(const FileInfo& file, const std::string& etag, const std::string& sha256,
+             const std::string* bytes, const ParsedNote* note);
   Status remove(const std::string& path);
   /// Updates size and mtime of a file whose bytes did not change.
   Status touch(const FileInfo& file);
   Status clear();
   /// All known files, sorted by path.
   Result<std::vector<IndexedFile>> files();
-  /// Recomputes the resolved path of links whose folded last component is the file's (architecture 8, Links). Called by
-  /// put and remove for new and gone paths.
+  /// Recomputes the resolved path of links whose folded last component is the file's (architecture
+  /// 8, Links). Called by put and remove for new and gone paths.
   Result<std::string> generation();
 
  private:
@@ -54,10 +57,12 @@ class NoteIndexWriter {
   ~NoteIndexWriter();
 };
 
-/// The read side: a small pool of read-only connections. Safe from any thread; never waits for the writer.
+/// The read side: a small pool of read-only connections. Safe from any thread; never waits for the
+/// writer.
 class NoteIndexReader {
  public:
-  static Result<std::unique_ptr<NoteIndexReader>> open(const std::string& dir, std::size_t connections = 4);
+  static Result<std::unique_ptr<NoteIndexReader>> open(const std::string& dir,
+                                                       std::size_t connections = 4);
   ~NoteIndexReader();
 
   Result<Page<NoteRow>> list(const NoteFilter& filter, int limit, const std::string& cursor);
@@ -67,12 +72,14 @@ class NoteIndexReader {
   Result<std::vector<TagCount>> tags(const PathScope& scope);
   /// Spelling of each tag of the vault by folded tag: the first use by (path, offset).
   /// In document order. Files that `scope` hides are neither reached nor named as `alias_of`.
-  Result<std::vector<ResolvedLink>> forward_links(const std::string& path, const PathScope& scope = {});
+  Result<std::vector<ResolvedLink>> forward_links(const std::string& path,
+                                                  const PathScope& scope = {});
   /// Paths of notes that use the tag or one below it, sorted.
   Result<std::vector<std::string>> paths_with_tag(const std::string& tag, const PathScope& scope);
   Result<IndexCounts> counts(const PathScope& scope);
   Result<std::string> generation();
-  /// Calls `visit` for each note in path order with its title, headings + body text and its tags; for corpus statistics.
+  /// Calls `visit` for each note in path order with its title, headings + body text and its tags;
+  /// for corpus statistics.
   struct NoteText {
     std::string path, title, text;
     std::vector<std::string> tags;

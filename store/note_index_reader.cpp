@@ -1,13 +1,13 @@
 #include "store/note_index_reader.hpp"
 
-#include <algorithm>
-#include <map>
-#include <set>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "store/link_resolver.hpp"
 #include "store/note_filter.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
 
 namespace indx {
 namespace {
@@ -36,7 +36,9 @@ Result<NoteAnchors> read_anchors(Database& db, std::int64_t id) {
   for (const auto& heading : Json::parse(query.text(0), nullptr, false)) {
     auto text = heading[1].get<std::string>();
     const auto mark = text.rfind(" ^");  // a block id is not part of the heading
-    if (mark != text.npos && text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-", mark + 2) == text.npos)
+    if (mark != text.npos &&
+        text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-",
+                               mark + 2) == text.npos)
       text.resize(mark);
     anchors.headings.push_back({heading[0].get<int>(), heading_key(text)});
   }
@@ -45,9 +47,12 @@ Result<NoteAnchors> read_anchors(Database& db, std::int64_t id) {
   return anchors;
 }
 
-Result<std::vector<std::string>> paths_with_alias(Database& db, std::string_view name, const PathScope& scope) {
+Result<std::vector<std::string>> paths_with_alias(Database& db, std::string_view name,
+                                                  const PathScope& scope) {
   std::vector<std::string> paths;
-  auto query = db.prepare("SELECT f.path FROM aliases a JOIN files f ON f.id=a.file_id WHERE a.alias_key=?1 ORDER BY f.path");
+  auto query = db.prepare(
+      "SELECT f.path FROM aliases a JOIN files f ON f.id=a.file_id WHERE a.alias_key=?1 ORDER BY "
+      "f.path");
   query.bind(fold_case(trim(name)));
   while (INDX_TRY(query.step()))
     if (scope.allows(query.text(0))) paths.push_back(query.text(0));
@@ -71,7 +76,9 @@ Link link_of(const Database::Statement& query) {
 }
 
 Result<std::string> read_generation(Database& db) {
-  auto query = db.prepare("SELECT (SELECT value FROM meta WHERE key='epoch') || '-' || (SELECT value FROM meta WHERE key='counter')");
+  auto query = db.prepare(
+      "SELECT (SELECT value FROM meta WHERE key='epoch') || '-' || (SELECT value FROM meta WHERE "
+      "key='counter')");
   INDX_TRY(query.step());
   return query.text(0);
 }
@@ -81,20 +88,24 @@ Result<std::string> read_generation(Database& db) {
 NoteIndexReader::NoteIndexReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 NoteIndexReader::~NoteIndexReader() = default;
 
-Result<std::unique_ptr<NoteIndexReader>> NoteIndexReader::open(const std::string& dir, std::size_t connections) {
+Result<std::unique_ptr<NoteIndexReader>> NoteIndexReader::open(const std::string& dir,
+                                                               std::size_t connections) {
   auto impl = std::make_unique<Impl>();
   impl->pool = INDX_TRY(IndexPool::open(dir + "/index.db", connections));
-  return std::unique_ptr<NoteIndexReader>(new NoteIndexReader(std::move(impl)));  // NOLINT: the constructor is private
+  return std::unique_ptr<NoteIndexReader>(
+      new NoteIndexReader(std::move(impl)));  // NOLINT: the constructor is private
 }
 
-Result<Page<NoteRow>> NoteIndexReader::list(const NoteFilter& filter, int limit, const std::string& cursor) {
+Result<Page<NoteRow>> NoteIndexReader::list(const NoteFilter& filter, int limit,
+                                            const std::string& cursor) {
   INDX_TRY(check_limit(limit, kMaxListLimit));
   const auto hash = filter_hash(filter);
   std::string after;
   if (!cursor.empty()) {
     const auto position = INDX_TRY(decode_cursor(cursor, hash));
     const auto path = position.value("p", Json());
-    if (!path.is_string()) return invalid("The cursor is damaged; start again without it.", {{"field", "cursor"}});
+    if (!path.is_string())
+      return invalid("The cursor is damaged; start again without it.", {{"field", "cursor"}});
     after = path.get<std::string>();
   }
   const auto db = INDX_TRY(impl_->pool->take());
@@ -133,7 +144,8 @@ Result<std::vector<TagCount>> NoteIndexReader::tags(const PathScope& scope) {
   std::map<std::string, int> nested;
   const auto db = INDX_TRY(impl_->pool->take());
   auto query = db->prepare(
-      "SELECT f.path, t.tag_key, t.tag, t.begin FROM tags t JOIN files f ON f.id=t.file_id ORDER BY f.path, t.position");
+      "SELECT f.path, t.tag_key, t.tag, t.begin FROM tags t JOIN files f ON f.id=t.file_id ORDER "
+      "BY f.path, t.position");
   std::string path;
   std::set<std::string> of_note;  // the note's tags and their parents
   bool is_visible = false;
@@ -151,7 +163,8 @@ Result<std::vector<TagCount>> NoteIndexReader::tags(const PathScope& scope) {
     const auto key = query.text(1);
     auto& entry = seen[key];
     if (entry.count.count++ == 0) entry.count.tag = query.text(2);
-    for (auto slash = key.find('/'); slash != key.npos; slash = key.find('/', slash + 1)) of_note.insert(key.substr(0, slash));
+    for (auto slash = key.find('/'); slash != key.npos; slash = key.find('/', slash + 1))
+      of_note.insert(key.substr(0, slash));
     of_note.insert(key);
   }
   end_note();
@@ -166,19 +179,22 @@ Result<std::vector<TagCount>> NoteIndexReader::tags(const PathScope& scope) {
   return all;
 }
 
-Result<std::vector<ResolvedLink>> NoteIndexReader::forward_links(const std::string& path, const PathScope& scope) {
+Result<std::vector<ResolvedLink>> NoteIndexReader::forward_links(const std::string& path,
+                                                                 const PathScope& scope) {
   const auto db = INDX_TRY(impl_->pool->take());
   std::vector<ResolvedLink> links;
   std::map<std::int64_t, NoteAnchors> anchors;
   auto query = db->prepare(
-      "SELECT l.kind, l.syntax, l.external, l.target, l.subpath, l.display, l.property, l.line, l.col, l.begin, l.end, "
+      "SELECT l.kind, l.syntax, l.external, l.target, l.subpath, l.display, l.property, l.line, "
+      "l.col, l.begin, l.end, "
       "l.target_id, t.path FROM links l LEFT JOIN files t ON t.id=l.target_id "
       "WHERE l.source_id=(SELECT id FROM files WHERE path=?1) ORDER BY l.position");
   query.bind(path);
   while (INDX_TRY(query.step())) {
     ResolvedLink link;
     link.link = link_of(query);
-    if (auto target = query.optional_text(12); target && scope.allows(*target)) link.path = std::move(target);
+    if (auto target = query.optional_text(12); target && scope.allows(*target))
+      link.path = std::move(target);
     if (link.link.external) {
       links.push_back(std::move(link));
       continue;
@@ -190,19 +206,22 @@ Result<std::vector<ResolvedLink>> NoteIndexReader::forward_links(const std::stri
       const auto id = query.integer(11);
       if (!anchors.contains(id)) anchors.emplace(id, INDX_TRY(read_anchors(*db, id)));
       // On other files it is a page, a size or a view: nothing to look up.
-      link.subpath_resolved = !link.path->ends_with(".md") || subpath_exists(link.link.subpath, anchors.at(id));
+      link.subpath_resolved =
+          !link.path->ends_with(".md") || subpath_exists(link.link.subpath, anchors.at(id));
     }
     links.push_back(std::move(link));
   }
   return links;
 }
 
-Result<std::vector<std::string>> NoteIndexReader::paths_with_tag(const std::string& tag, const PathScope& scope) {
+Result<std::vector<std::string>> NoteIndexReader::paths_with_tag(const std::string& tag,
+                                                                 const PathScope& scope) {
   const auto db = INDX_TRY(impl_->pool->take());
   std::vector<std::string> paths;
   for (const auto id : INDX_TRY(files_with_tag(*db, tag))) {
     auto query = db->prepare("SELECT path FROM files WHERE id=?1");
-    if (INDX_TRY(query.bind(id).step()) && scope.allows(query.text(0))) paths.push_back(query.text(0));
+    if (INDX_TRY(query.bind(id).step()) && scope.allows(query.text(0)))
+      paths.push_back(query.text(0));
   }
   std::sort(paths.begin(), paths.end());
   return paths;
@@ -239,10 +258,12 @@ Result<IndexCounts> NoteIndexReader::counts(const PathScope& scope) {
     if (!hidden.contains(uses.integer(0))) tags.insert(uses.text(1));
   counts.tags = static_cast<int>(tags.size());
   auto warnings = db->prepare(
-      "SELECT f.path, w.value, f.id FROM notes n JOIN files f ON f.id=n.id, json_each(n.warnings) w WHERE n.warnings<>'[]' "
+      "SELECT f.path, w.value, f.id FROM notes n JOIN files f ON f.id=n.id, json_each(n.warnings) "
+      "w WHERE n.warnings<>'[]' "
       "ORDER BY f.path, w.key");
   while (counts.warnings.size() < kMaxWarnings && INDX_TRY(warnings.step()))
-    if (!hidden.contains(warnings.integer(2))) counts.warnings.push_back(cat(warnings.text(0), ": ", warnings.text(1)));
+    if (!hidden.contains(warnings.integer(2)))
+      counts.warnings.push_back(cat(warnings.text(0), ": ", warnings.text(1)));
   return counts;
 }
 
@@ -254,11 +275,13 @@ Result<std::string> NoteIndexReader::generation() {
 Status NoteIndexReader::visit_texts(const std::function<void(NoteText)>& visit) {
   const auto db = INDX_TRY(impl_->pool->take());
   auto query = db->prepare(
-      "SELECT f.id, f.path, f.title, n.body_begin, n.body FROM files f JOIN notes n ON n.id=f.id WHERE f.kind=1 ORDER BY f.path");
+      "SELECT f.id, f.path, f.title, n.body_begin, n.body FROM files f JOIN notes n ON n.id=f.id "
+      "WHERE f.kind=1 ORDER BY f.path");
   while (INDX_TRY(query.step())) {
     auto body = query.text(4).substr(static_cast<std::size_t>(query.integer(3)));
     if (!is_valid_utf8(body)) body = replace_invalid_utf8(body);
-    visit({query.text(1), query.text(2), std::move(body), INDX_TRY(tags_of(*db, query.integer(0)))});
+    visit(
+        {query.text(1), query.text(2), std::move(body), INDX_TRY(tags_of(*db, query.integer(0)))});
   }
   return {};
 }

@@ -1,9 +1,3 @@
-#include <algorithm>
-#include <filesystem>
-#include <map>
-#include <unordered_map>
-#include <unordered_set>
-
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/random.hpp"
@@ -12,6 +6,12 @@
 #include "generated/index_sql.hpp"
 #include "store/link_resolver.hpp"
 #include "store/note_index.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace indx {
 namespace {
@@ -25,9 +25,12 @@ void append_json_text(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') (out += '\\') += c;
-    else if (byte < 0x20) ((out += "\\u00") += kDigits[byte >> 4U]) += kDigits[byte & 15U];
-    else out += c;
+    if (c == '"' || c == '\\')
+      (out += '\\') += c;
+    else if (byte < 0x20)
+      ((out += "\\u00") += kDigits[byte >> 4U]) += kDigits[byte & 15U];
+    else
+      out += c;
   }
   out += '"';
 }
@@ -97,7 +100,8 @@ std::string heading_lines(const std::vector<Heading>& headings) {
 std::string hex_bytes(std::string_view hex) {
   const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
   std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
   return bytes;
 }
 
@@ -117,8 +121,9 @@ struct NoteIndexWriter::Impl {
   std::optional<Error> failed;  ///< of this transaction: commit rolls back and returns it
   std::string epoch;
   std::int64_t counter = 0;
-  std::unordered_set<std::string> touched_keys;             ///< of files that came or went in this transaction
-  std::map<std::int64_t, std::vector<Link>> pending_links;  ///< of the notes put in this transaction, by file
+  std::unordered_set<std::string> touched_keys;  ///< of files that came or went in this transaction
+  std::map<std::int64_t, std::vector<Link>>
+      pending_links;  ///< of the notes put in this transaction, by file
 
   explicit Impl(Database database) : db(std::move(database)) {}
 
@@ -128,11 +133,12 @@ struct NoteIndexWriter::Impl {
   Status change(Body body);
 
   Result<std::optional<std::int64_t>> find_id(const std::string& path);
-  Status put_file(const FileInfo& file, const std::string& etag, const std::string& sha256, const std::string* bytes,
-                  const ParsedNote* note);
-  Result<std::int64_t> put_row(const FileInfo& file, const std::string& etag, const std::string& sha256, const FileRow& row);
-  Status put_text(std::int64_t id, const FileInfo& file, const std::string& title, std::string_view bytes,
-                  const ParsedNote& note);
+  Status put_file(const FileInfo& file, const std::string& etag, const std::string& sha256,
+                  const std::string* bytes, const ParsedNote* note);
+  Result<std::int64_t> put_row(const FileInfo& file, const std::string& etag,
+                               const std::string& sha256, const FileRow& row);
+  Status put_text(std::int64_t id, const FileInfo& file, const std::string& title,
+                  std::string_view bytes, const ParsedNote& note);
   Status put_tags(std::int64_t id, const ParsedNote& note);
   Status put_chunks(std::int64_t id, const std::vector<Chunk>& chunks);
   Status remove_text(std::int64_t id);
@@ -140,8 +146,9 @@ struct NoteIndexWriter::Impl {
 
   using CandidateCache = std::unordered_map<std::string, LinkCandidates>;
   Result<const LinkCandidates*> candidates(CandidateCache& cache, const std::string& key);
-  Result<std::optional<std::int64_t>> target_of(CandidateCache& cache, const std::string& key, const std::string& source,
-                                                std::string_view target, LinkSyntax syntax);
+  Result<std::optional<std::int64_t>> target_of(CandidateCache& cache, const std::string& key,
+                                                const std::string& source, std::string_view target,
+                                                LinkSyntax syntax);
   Status resolve_touched(CandidateCache& cache);
   Status insert_pending(CandidateCache& cache);
 };
@@ -155,20 +162,25 @@ namespace {
 
 /// Opens the file and proves that it is an index of ours that can be read.
 Result<Database> open_index(const std::string& path, Durability durability) {
-  auto db = INDX_TRY(Database::open(path, {.read_only = false, .durability = durability, .cache_kib = kIndexCacheKib}));
+  auto db = INDX_TRY(Database::open(
+      path, {.read_only = false, .durability = durability, .cache_kib = kIndexCacheKib}));
   INDX_TRY(migrate(db, path, {{1, index_sql::k_0001_initial}}));
-  INDX_TRY(db.execute("SELECT key, value FROM meta; SELECT id, path, name_key, kind, chunk_count FROM files LIMIT 1;"
-                      "SELECT id, body_begin, body FROM notes LIMIT 1; SELECT rowid FROM notes_fts LIMIT 1;"
-                      "SELECT file_id FROM tags LIMIT 1; SELECT source_id, target_id FROM links LIMIT 1;"
-                      "SELECT alias_key FROM aliases LIMIT 1; SELECT chunk_id FROM chunk_rows LIMIT 1"));
+  INDX_TRY(db.execute(
+      "SELECT key, value FROM meta; SELECT id, path, name_key, kind, chunk_count FROM files LIMIT "
+      "1;"
+      "SELECT id, body_begin, body FROM notes LIMIT 1; SELECT rowid FROM notes_fts LIMIT 1;"
+      "SELECT file_id FROM tags LIMIT 1; SELECT source_id, target_id FROM links LIMIT 1;"
+      "SELECT alias_key FROM aliases LIMIT 1; SELECT chunk_id FROM chunk_rows LIMIT 1"));
   INDX_TRY(db.execute("PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=16777216"));
   return db;
 }
 
-/// Whether the file is no index of ours that can be read; busy, full or failing disks are no reason to drop it.
+/// Whether the file is no index of ours that can be read; busy, full or failing disks are no reason
+/// to drop it.
 bool is_damage(const Error& error) {
   if (error.reason == Reason::UnsupportedVersion) return true;
-  constexpr int kSqlError = 1, kCorrupt = 11, kNoDatabase = 26;  // a foreign schema, or broken bytes
+  constexpr int kSqlError = 1, kCorrupt = 11,
+                kNoDatabase = 26;  // a foreign schema, or broken bytes
   const int code = error.details.value("sqlite_code", 0) & 0xff;
   return code == kSqlError || code == kCorrupt || code == kNoDatabase;
 }
@@ -180,14 +192,17 @@ Status move_aside(const std::string& path) {
   while (fs::exists(cat(path, ".damaged-", n), error)) ++n;
   const auto aside = cat(path, ".damaged-", n);
   fs::rename(path, aside, error);
-  if (error) return make_error(Reason::Unavailable, cat("The damaged index cannot be moved aside: ", error.message()));
+  if (error)
+    return make_error(Reason::Unavailable,
+                      cat("The damaged index cannot be moved aside: ", error.message()));
   for (const auto* suffix : {"-wal", "-shm"}) fs::rename(path + suffix, aside + suffix, error);
   return {};
 }
 
 }  // namespace
 
-Result<NoteIndexWriter> NoteIndexWriter::open(const std::string& dir, Durability durability, Random& random) {
+Result<NoteIndexWriter> NoteIndexWriter::open(const std::string& dir, Durability durability,
+                                              Random& random) {
   // A cache needs no more than NORMAL (architecture 8, Durability).
   if (durability == Durability::Full) durability = Durability::Normal;
   std::error_code error;
@@ -207,14 +222,17 @@ Result<NoteIndexWriter> NoteIndexWriter::open(const std::string& dir, Durability
 }
 
 Status NoteIndexWriter::Impl::load_generation(Random& random) {
-  auto query = db.prepare("SELECT (SELECT value FROM meta WHERE key='epoch'), (SELECT value FROM meta WHERE key='counter')");
+  auto query = db.prepare(
+      "SELECT (SELECT value FROM meta WHERE key='epoch'), (SELECT value FROM meta WHERE "
+      "key='counter')");
   INDX_TRY(query.step());
   epoch = query.text(0);
   counter = query.integer(1);
   if (!epoch.empty()) return {};
   epoch = random.hex(8);
   counter = 0;
-  auto insert = db.prepare("INSERT INTO meta VALUES ('epoch', ?1), ('counter', '0') ON CONFLICT DO NOTHING");
+  auto insert =
+      db.prepare("INSERT INTO meta VALUES ('epoch', ?1), ('counter', '0') ON CONFLICT DO NOTHING");
   INDX_TRY(insert.bind(epoch).run());
   return {};
 }
@@ -269,8 +287,9 @@ Status NoteIndexWriter::Impl::change(Body body) {
   return done;
 }
 
-Status NoteIndexWriter::put(const FileInfo& file, const std::string& etag, const std::string& sha256,
-                            const std::string* bytes, const ParsedNote* note) {
+Status NoteIndexWriter::put(const FileInfo& file, const std::string& etag,
+                            const std::string& sha256, const std::string* bytes,
+                            const ParsedNote* note) {
   return impl_->change([&] { return impl_->put_file(file, etag, sha256, bytes, note); });
 }
 
@@ -293,7 +312,8 @@ Status NoteIndexWriter::clear() {
   impl_->pending_links.clear();
   const auto done = impl_->change([&] {
     return impl_->db.execute(
-        "INSERT INTO notes_fts(notes_fts) VALUES ('delete-all'); DELETE FROM notes; DELETE FROM tags; DELETE FROM aliases;"
+        "INSERT INTO notes_fts(notes_fts) VALUES ('delete-all'); DELETE FROM notes; DELETE FROM "
+        "tags; DELETE FROM aliases;"
         "DELETE FROM links; DELETE FROM chunk_rows; DELETE FROM files");
   });
   return alone ? commit() : done;
@@ -301,9 +321,11 @@ Status NoteIndexWriter::clear() {
 
 Result<std::vector<IndexedFile>> NoteIndexWriter::files() {
   std::vector<IndexedFile> all;
-  auto query = impl_->db.prepare("SELECT path, etag, sha256, size, mtime_ns FROM files ORDER BY path");
+  auto query =
+      impl_->db.prepare("SELECT path, etag, sha256, size, mtime_ns FROM files ORDER BY path");
   while (INDX_TRY(query.step()))
-    all.push_back({query.text(0), query.text(1), query.text(2), static_cast<std::size_t>(query.integer(3)), query.integer(4)});
+    all.push_back({query.text(0), query.text(1), query.text(2),
+                   static_cast<std::size_t>(query.integer(3)), query.integer(4)});
   return all;
 }
 
@@ -315,8 +337,9 @@ Result<std::optional<std::int64_t>> NoteIndexWriter::Impl::find_id(const std::st
   return std::optional(query.integer(0));
 }
 
-Status NoteIndexWriter::Impl::put_file(const FileInfo& file, const std::string& etag, const std::string& sha256,
-                                       const std::string* bytes, const ParsedNote* note) {
+Status NoteIndexWriter::Impl::put_file(const FileInfo& file, const std::string& etag,
+                                       const std::string& sha256, const std::string* bytes,
+                                       const ParsedNote* note) {
   static const ParsedNote kPlain;
   if (note == nullptr) note = &kPlain;
   FileRow row;
@@ -324,7 +347,8 @@ Status NoteIndexWriter::Impl::put_file(const FileInfo& file, const std::string& 
   row.kind = file.path.is_note() ? kNote : bytes != nullptr ? kOtherText : kNameOnly;
   row.headings = note->headings.size();
   const std::string_view text = bytes == nullptr ? std::string_view() : std::string_view(*bytes);
-  const auto chunks = bytes != nullptr ? chunk_note(file.path.str(), text, *note) : std::vector<Chunk>();
+  const auto chunks =
+      bytes != nullptr ? chunk_note(file.path.str(), text, *note) : std::vector<Chunk>();
   row.chunks = chunks.size();
   const auto id = INDX_TRY(put_row(file, etag, sha256, row));
   if (row.kind == kNameOnly) return {};
@@ -335,40 +359,48 @@ Status NoteIndexWriter::Impl::put_file(const FileInfo& file, const std::string& 
   return {};
 }
 
-Result<std::int64_t> NoteIndexWriter::Impl::put_row(const FileInfo& file, const std::string& etag, const std::string& sha256,
-                                                    const FileRow& row) {
+Result<std::int64_t> NoteIndexWriter::Impl::put_row(const FileInfo& file, const std::string& etag,
+                                                    const std::string& sha256, const FileRow& row) {
   if (const auto id = INDX_TRY(find_id(file.path.str()))) {
     INDX_TRY(remove_text(*id));
     auto update = db.prepare(
-        "UPDATE files SET kind=?2, etag=?3, sha256=?4, size=?5, mtime_ns=?6, title=?7, heading_count=?8, chunk_count=?9 "
+        "UPDATE files SET kind=?2, etag=?3, sha256=?4, size=?5, mtime_ns=?6, title=?7, "
+        "heading_count=?8, chunk_count=?9 "
         "WHERE id=?1");
-    update.bind(*id, row.kind, etag, sha256, file.size, file.mtime_ns, row.title, row.headings, row.chunks);
+    update.bind(*id, row.kind, etag, sha256, file.size, file.mtime_ns, row.title, row.headings,
+                row.chunks);
     INDX_TRY(update.run());
     return *id;
   }
   const auto key = name_key_of_path(file.path.str());
   auto insert = db.prepare(
-      "INSERT INTO files(path, name_key, kind, etag, sha256, size, mtime_ns, title, heading_count, chunk_count) "
+      "INSERT INTO files(path, name_key, kind, etag, sha256, size, mtime_ns, title, heading_count, "
+      "chunk_count) "
       "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)");
-  insert.bind(file.path.str(), key, row.kind, etag, sha256, file.size, file.mtime_ns, row.title, row.headings, row.chunks);
+  insert.bind(file.path.str(), key, row.kind, etag, sha256, file.size, file.mtime_ns, row.title,
+              row.headings, row.chunks);
   INDX_TRY(insert.run());
   touched_keys.insert(key);
   return db.last_insert_id();
 }
 
-Status NoteIndexWriter::Impl::put_text(std::int64_t id, const FileInfo& file, const std::string& title,
-                                       std::string_view bytes, const ParsedNote& note) {
+Status NoteIndexWriter::Impl::put_text(std::int64_t id, const FileInfo& file,
+                                       const std::string& title, std::string_view bytes,
+                                       const ParsedNote& note) {
   const auto stem = std::string(file.path.stem());
   const auto searched_title = title == stem ? title : cat(title, "\n", stem);
   const auto aliases = one_line_each(note.aliases);
   const auto headings = heading_lines(note.headings);
-  const auto properties = note.frontmatter.values.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto properties =
+      note.frontmatter.values.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const auto body_begin = std::min(note.frontmatter.body_begin, bytes.size());
   auto insert = db.prepare("INSERT INTO notes VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)");
-  insert.bind(id, searched_title, aliases, headings, properties, outline_json(note.headings), blocks_json(note.blocks),
-              tasks_json(note.tasks), strings_json(note.warnings), body_begin, bytes);
+  insert.bind(id, searched_title, aliases, headings, properties, outline_json(note.headings),
+              blocks_json(note.blocks), tasks_json(note.tasks), strings_json(note.warnings),
+              body_begin, bytes);
   INDX_TRY(insert.run());
-  auto search = db.prepare("INSERT INTO notes_fts(rowid, title, aliases, headings, body) VALUES (?1,?2,?3,?4,?5)");
+  auto search = db.prepare(
+      "INSERT INTO notes_fts(rowid, title, aliases, headings, body) VALUES (?1,?2,?3,?4,?5)");
   INDX_TRY(search.bind(id, searched_title, aliases, headings, bytes).run());
   for (const auto& alias : note.aliases) {
     auto row = db.prepare("INSERT INTO aliases VALUES (?1,?2,?3) ON CONFLICT DO NOTHING");
@@ -402,16 +434,18 @@ Status NoteIndexWriter::Impl::put_chunks(std::int64_t id, const std::vector<Chun
   return {};
 }
 
-/// All that hangs on a file's text; its row stays. The full-text index is told the exact old values.
+/// All that hangs on a file's text; its row stays. The full-text index is told the exact old
+/// values.
 Status NoteIndexWriter::Impl::remove_text(std::int64_t id) {
   pending_links.erase(id);
   auto search = db.prepare(
       "INSERT INTO notes_fts(notes_fts, rowid, title, aliases, headings, body) "
       "SELECT 'delete', id, title, aliases, headings, body FROM notes WHERE id=?1");
   INDX_TRY(search.bind(id).run());
-  for (const auto* sql : {"DELETE FROM notes WHERE id=?1", "DELETE FROM tags WHERE file_id=?1",
-                          "DELETE FROM aliases WHERE file_id=?1", "DELETE FROM links WHERE source_id=?1",
-                          "DELETE FROM chunk_rows WHERE file_id=?1"}) {
+  for (const auto* sql :
+       {"DELETE FROM notes WHERE id=?1", "DELETE FROM tags WHERE file_id=?1",
+        "DELETE FROM aliases WHERE file_id=?1", "DELETE FROM links WHERE source_id=?1",
+        "DELETE FROM chunk_rows WHERE file_id=?1"}) {
     auto statement = db.prepare(sql);
     INDX_TRY(statement.bind(id).run());
   }
@@ -428,7 +462,8 @@ Status NoteIndexWriter::Impl::remove_file(const std::string& path) {
   return {};
 }
 
-Result<const LinkCandidates*> NoteIndexWriter::Impl::candidates(CandidateCache& cache, const std::string& key) {
+Result<const LinkCandidates*> NoteIndexWriter::Impl::candidates(CandidateCache& cache,
+                                                                const std::string& key) {
   if (const auto found = cache.find(key); found != cache.end()) return &found->second;
   std::vector<LinkCandidates::File> files;
   auto query = db.prepare("SELECT id, path FROM files WHERE name_key=?1");
@@ -438,8 +473,10 @@ Result<const LinkCandidates*> NoteIndexWriter::Impl::candidates(CandidateCache& 
 }
 
 /// `key` is the name key of the target.
-Result<std::optional<std::int64_t>> NoteIndexWriter::Impl::target_of(CandidateCache& cache, const std::string& key,
-                                                                     const std::string& source, std::string_view target,
+Result<std::optional<std::int64_t>> NoteIndexWriter::Impl::target_of(CandidateCache& cache,
+                                                                     const std::string& key,
+                                                                     const std::string& source,
+                                                                     std::string_view target,
                                                                      LinkSyntax syntax) {
   using Id = std::optional<std::int64_t>;
   const auto* all = INDX_TRY(candidates(cache, key));
@@ -456,13 +493,15 @@ Status NoteIndexWriter::Impl::resolve_touched(CandidateCache& cache) {
   for (const auto& key : touched_keys) {
     std::vector<Row> moved;
     auto query = db.prepare(
-        "SELECT l.source_id, l.position, l.target_id, l.target, l.syntax, f.path FROM links l JOIN files f ON f.id=l.source_id "
+        "SELECT l.source_id, l.position, l.target_id, l.target, l.syntax, f.path FROM links l JOIN "
+        "files f ON f.id=l.source_id "
         "WHERE l.name_key=?1");
     query.bind(key);
     while (INDX_TRY(query.step())) {
       const auto target = INDX_TRY(target_of(cache, key, query.text(5), query.text(3),
                                              static_cast<LinkSyntax>(query.integer(4))));
-      if (target != query.optional_integer(2)) moved.push_back({query.integer(0), query.integer(1), target});
+      if (target != query.optional_integer(2))
+        moved.push_back({query.integer(0), query.integer(1), target});
     }
     for (const auto& row : moved) {
       auto update = db.prepare("UPDATE links SET target_id=?3 WHERE source_id=?1 AND position=?2");
@@ -485,11 +524,14 @@ Status NoteIndexWriter::Impl::insert_pending(CandidateCache& cache) {
       std::optional<std::int64_t> target;
       if (!link.external) {
         key = name_key_of_target(link.target);
-        target = key ? INDX_TRY(target_of(cache, *key, source, link.target, link.syntax)) : std::optional(source_id);
+        target = key ? INDX_TRY(target_of(cache, *key, source, link.target, link.syntax))
+                     : std::optional(source_id);
       }
-      auto insert = db.prepare("INSERT INTO links VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)");
-      insert.bind(source_id, position++, static_cast<int>(link.kind), static_cast<int>(link.syntax), link.external,
-                  link.target, link.subpath, link.display, link.key, link.line, link.column, link.begin, link.end, key, target);
+      auto insert = db.prepare(
+          "INSERT INTO links VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)");
+      insert.bind(source_id, position++, static_cast<int>(link.kind), static_cast<int>(link.syntax),
+                  link.external, link.target, link.subpath, link.display, link.key, link.line,
+                  link.column, link.begin, link.end, key, target);
       INDX_TRY(insert.run());
     }
   }

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cstring>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "store/note_filter.hpp"
@@ -8,6 +5,9 @@
 #include "store/search_query.hpp"
 #include "store/search_text.hpp"
 #include "store/tokenizer.hpp"
+
+#include <algorithm>
+#include <cstring>
 
 namespace indx {
 namespace {
@@ -43,10 +43,13 @@ class SearchRun {
   Database& db_;
 };
 
-/// The node as an FTS5 expression, when words decide alone: no filter, no negation, no check on raw text.
+/// The node as an FTS5 expression, when words decide alone: no filter, no negation, no check on raw
+/// text.
 std::optional<std::string> fts_expression(const QueryNode& node) {
   if (node.kind == QueryNode::Kind::Text)
-    return node.text.words.empty() || !node.text.exact.empty() ? std::nullopt : std::optional(fts_phrase(node.text));
+    return node.text.words.empty() || !node.text.exact.empty()
+               ? std::nullopt
+               : std::optional(fts_phrase(node.text));
   if (node.kind != QueryNode::Kind::And && node.kind != QueryNode::Kind::Or) return std::nullopt;
   std::vector<std::string> parts;
   for (const auto& child : node.children) {
@@ -61,7 +64,8 @@ std::optional<std::string> fts_expression(const QueryNode& node) {
 Result<std::vector<Found>> SearchRun::scores(const std::string& expression) {
   std::vector<Found> all;
   auto query = db_.prepare(
-      "SELECT rowid, bm25(notes_fts, 5.0, 3.0, 3.0, 1.0) FROM notes_fts WHERE notes_fts MATCH ?1 ORDER BY rowid");
+      "SELECT rowid, bm25(notes_fts, 5.0, 3.0, 3.0, 1.0) FROM notes_fts WHERE notes_fts MATCH ?1 "
+      "ORDER BY rowid");
   query.bind(expression);
   while (INDX_TRY(query.step())) all.push_back({query.integer(0), -query.real(1), {}});
   return all;
@@ -131,32 +135,43 @@ bool property_matches(const QueryNode& node, const std::string& properties) {
   if (!json.is_object()) return false;
   const auto holds = [&](const Json& value) {
     if (value.is_null()) return node.value == "null";
-    if (value.is_string()) return fold_for_search(value.get<std::string>()).find(node.value) != std::string::npos;
+    if (value.is_string())
+      return fold_for_search(value.get<std::string>()).find(node.value) != std::string::npos;
     return fold_for_search(value.dump()) == node.value;
   };
   for (const auto& [name, value] : json.items()) {
     if (fold_case(name) != node.name) continue;
     if (!node.has_value) return true;
-    if (value.is_array() ? std::any_of(value.begin(), value.end(), holds) : holds(value)) return true;
+    if (value.is_array() ? std::any_of(value.begin(), value.end(), holds) : holds(value))
+      return true;
   }
   return false;
 }
 
 Result<FileIds> SearchRun::ids_of(const QueryNode& node) {
   using Kind = QueryNode::Kind;
-  const auto contains = [&](std::string_view text) { return fold_for_search(text).find(node.value) != std::string::npos; };
+  const auto contains = [&](std::string_view text) {
+    return fold_for_search(text).find(node.value) != std::string::npos;
+  };
   switch (node.kind) {
-    case Kind::Text: return ids_of_text(node.text);
-    case Kind::Tag: return files_with_tag(db_, node.value);
-    case Kind::Path: return ids_where("SELECT id, path FROM files WHERE kind>0", contains);
+    case Kind::Text:
+      return ids_of_text(node.text);
+    case Kind::Tag:
+      return files_with_tag(db_, node.value);
+    case Kind::Path:
+      return ids_where("SELECT id, path FROM files WHERE kind>0", contains);
     case Kind::File:
-      return ids_where("SELECT id, path FROM files WHERE kind>0",
-                       [&](const std::string& path) { return contains(std::string_view(path).substr(path.rfind('/') + 1)); });
+      return ids_where("SELECT id, path FROM files WHERE kind>0", [&](const std::string& path) {
+        return contains(std::string_view(path).substr(path.rfind('/') + 1));
+      });
     case Kind::Property:
-      return ids_where("SELECT id, properties FROM notes WHERE properties<>'{}'",
-                       [&](const std::string& properties) { return property_matches(node, properties); });
-    case Kind::And: return ids_of_all(node.children);
-    case Kind::Not: return ids_of_all({node});
+      return ids_where(
+          "SELECT id, properties FROM notes WHERE properties<>'{}'",
+          [&](const std::string& properties) { return property_matches(node, properties); });
+    case Kind::And:
+      return ids_of_all(node.children);
+    case Kind::Not:
+      return ids_of_all({node});
     case Kind::Or: {
       FileIds ids;
       for (const auto& child : node.children) ids = union_of(ids, INDX_TRY(ids_of(child)));
@@ -166,7 +181,8 @@ Result<FileIds> SearchRun::ids_of(const QueryNode& node) {
   return FileIds();
 }
 
-/// A query taken apart: what may be missing when only some words are asked for, and what must hold in any case.
+/// A query taken apart: what may be missing when only some words are asked for, and what must hold
+/// in any case.
 struct SearchPlan {
   std::vector<const QueryNode*> words;
   std::vector<QueryNode> required;
@@ -176,8 +192,10 @@ struct SearchPlan {
 SearchPlan plan_of(const QueryNode& query) {
   SearchPlan plan;
   for (const auto& child : query.children) {
-    if (has_text(child)) plan.words.push_back(&child);
-    else plan.required.push_back(child);
+    if (has_text(child))
+      plan.words.push_back(&child);
+    else
+      plan.required.push_back(child);
   }
   collect_texts(query, plan.texts);
   return plan;
@@ -201,7 +219,8 @@ std::vector<Found> pick(const std::vector<Found>& scored, const FileIds& ids) {
   return found;
 }
 
-/// Fills tiers from sets of ids: the general way, for queries with filters inside groups or checks on raw text.
+/// Fills tiers from sets of ids: the general way, for queries with filters inside groups or checks
+/// on raw text.
 Result<SearchTiers> tiers_by_sets(SearchRun& run, const SearchPlan& plan, bool want_some) {
   FileIds all, any;
   for (std::size_t i = 0; i < plan.words.size(); ++i) {
@@ -235,14 +254,17 @@ Result<SearchTiers> make_tiers(SearchRun& run, const SearchPlan& plan, bool want
     tiers.all = INDX_TRY(run.scores(join(parts, " AND ")));
     if (want_some) {
       const auto any = INDX_TRY(run.scores(join(parts, " OR ")));
-      std::set_difference(any.begin(), any.end(), tiers.all.begin(), tiers.all.end(), std::back_inserter(tiers.some), kById);
+      std::set_difference(any.begin(), any.end(), tiers.all.begin(), tiers.all.end(),
+                          std::back_inserter(tiers.some), kById);
     }
   }
   if (plan.required.empty()) return tiers;
   QueryNode required;
   required.children = plan.required;
   const auto allowed = INDX_TRY(run.ids_of(required));
-  const auto is_out = [&](const Found& found) { return !std::binary_search(allowed.begin(), allowed.end(), found.id); };
+  const auto is_out = [&](const Found& found) {
+    return !std::binary_search(allowed.begin(), allowed.end(), found.id);
+  };
   std::erase_if(tiers.all, is_out);
   std::erase_if(tiers.some, is_out);
   return tiers;
@@ -255,7 +277,8 @@ Status read_path(Database& db, Found& found) {
   return {};
 }
 
-/// Drops what the caller may not see or did not ask for, so that counts and pages hold only the rest.
+/// Drops what the caller may not see or did not ask for, so that counts and pages hold only the
+/// rest.
 Status apply_filter(Database& db, const FilterCheck& check, std::vector<Found>& found) {
   std::vector<Found> kept;
   for (auto& one : found) {
@@ -286,11 +309,11 @@ std::string score_bits(double score) {
 
 Result<SearchCursor> read_cursor(const std::string& text, const std::string& hash) {
   const auto json = INDX_TRY(decode_cursor(text, hash));
-  const auto tier = json.value("t", Json()), score = json.value("s", Json()), path = json.value("p", Json()),
-             some = json.value("o", Json());
+  const auto tier = json.value("t", Json()), score = json.value("s", Json()),
+             path = json.value("p", Json()), some = json.value("o", Json());
   const auto digits = score.is_string() ? score.get<std::string>() : std::string();
-  if (!tier.is_number_integer() || !path.is_string() || !some.is_boolean() || digits.empty() || digits.size() > 20 ||
-      digits.find_first_not_of("0123456789") != digits.npos)
+  if (!tier.is_number_integer() || !path.is_string() || !some.is_boolean() || digits.empty() ||
+      digits.size() > 20 || digits.find_first_not_of("0123456789") != digits.npos)
     return invalid("The cursor is damaged; start again without it.", {{"field", "cursor"}});
   SearchCursor cursor{tier.get<int>(), 0, path.get<std::string>(), some.get<bool>()};
   const std::uint64_t bits = std::strtoull(digits.c_str(), nullptr, 10);
@@ -299,9 +322,11 @@ Result<SearchCursor> read_cursor(const std::string& text, const std::string& has
 }
 
 /// Appends up to `count` of a tier after the cursor's place, best first, ties by path.
-Status take_from_tier(Database& db, std::vector<Found>& tier, const SearchCursor* after, std::size_t count,
-                      std::vector<Found>& out) {
-  std::sort(tier.begin(), tier.end(), [](const Found& a, const Found& b) { return a.score != b.score ? a.score > b.score : a.id < b.id; });
+Status take_from_tier(Database& db, std::vector<Found>& tier, const SearchCursor* after,
+                      std::size_t count, std::vector<Found>& out) {
+  std::sort(tier.begin(), tier.end(), [](const Found& a, const Found& b) {
+    return a.score != b.score ? a.score > b.score : a.id < b.id;
+  });
   std::size_t taken = 0;
   for (std::size_t begin = 0; begin < tier.size() && taken < count;) {
     auto end = begin;
@@ -309,10 +334,12 @@ Status take_from_tier(Database& db, std::vector<Found>& tier, const SearchCursor
     const bool is_before = after != nullptr && tier[begin].score > after->score;
     if (!is_before) {
       for (auto i = begin; i < end; ++i) INDX_TRY(read_path(db, tier[i]));
-      std::sort(tier.begin() + static_cast<std::ptrdiff_t>(begin), tier.begin() + static_cast<std::ptrdiff_t>(end),
+      std::sort(tier.begin() + static_cast<std::ptrdiff_t>(begin),
+                tier.begin() + static_cast<std::ptrdiff_t>(end),
                 [](const Found& a, const Found& b) { return a.path < b.path; });
       for (auto i = begin; i < end && taken < count; ++i) {
-        if (after != nullptr && tier[i].score == after->score && tier[i].path <= after->path) continue;
+        if (after != nullptr && tier[i].score == after->score && tier[i].path <= after->path)
+          continue;
         out.push_back(tier[i]);
         ++taken;
       }
@@ -323,12 +350,15 @@ Status take_from_tier(Database& db, std::vector<Found>& tier, const SearchCursor
 }
 
 /// The words shown in a hit: which parts of the note hold them, and a snippet.
-Result<SearchHit> make_hit(Database& db, const Found& found, const QueryNode& query, const std::vector<const QueryText*>& texts) {
+Result<SearchHit> make_hit(Database& db, const Found& found, const QueryNode& query,
+                           const std::vector<const QueryText*>& texts) {
   SearchHit hit;
   hit.path = found.path;
   hit.score = found.score;
   hit.tags = INDX_TRY(tags_of(db, found.id));
-  auto row = db.prepare("SELECT f.title, n.title, n.body_begin, n.body FROM files f JOIN notes n ON n.id=f.id WHERE f.id=?1");
+  auto row = db.prepare(
+      "SELECT f.title, n.title, n.body_begin, n.body FROM files f JOIN notes n ON n.id=f.id WHERE "
+      "f.id=?1");
   if (!INDX_TRY(row.bind(found.id).step())) return hit;
   hit.title = row.text(0);
   auto body = row.text(3);
@@ -340,9 +370,9 @@ Result<SearchHit> make_hit(Database& db, const Found& found, const QueryNode& qu
   const auto in_title = find_texts(row.text(1), texts, kMaxMatches);
   const auto in_body = find_texts(body, texts, kMaxMatches);
   const auto in_properties = find_texts(properties, texts, kMaxMatches);
-  if (!in_title.empty() || std::any_of(query.children.begin(), query.children.end(), [](const QueryNode& node) {
-        return node.kind == QueryNode::Kind::File;
-      }))
+  if (!in_title.empty() ||
+      std::any_of(query.children.begin(), query.children.end(),
+                  [](const QueryNode& node) { return node.kind == QueryNode::Kind::File; }))
     hit.matched_in.emplace_back("title");
   if (!in_body.empty()) hit.matched_in.emplace_back("body");
   const auto is_tag_hit = [&](const std::string& tag) {
@@ -359,19 +389,25 @@ Result<SearchHit> make_hit(Database& db, const Found& found, const QueryNode& qu
         for (WordReader reader(tag); reader.next();) words.emplace_back(reader.word());
         return !words.empty() && words == node.text.words;
       }
-      return std::any_of(node.children.begin(), node.children.end(), [&](const QueryNode& child) { return self(child, self); });
+      return std::any_of(node.children.begin(), node.children.end(),
+                         [&](const QueryNode& child) { return self(child, self); });
     };
     return asks_for(query, asks_for);
   };
-  if (std::any_of(hit.tags.begin(), hit.tags.end(), is_tag_hit)) hit.matched_in.emplace_back("tags");
-  if (!in_properties.empty() || std::any_of(query.children.begin(), query.children.end(), [](const QueryNode& node) {
-        return node.kind == QueryNode::Kind::Property;
-      }))
+  if (std::any_of(hit.tags.begin(), hit.tags.end(), is_tag_hit))
+    hit.matched_in.emplace_back("tags");
+  if (!in_properties.empty() ||
+      std::any_of(query.children.begin(), query.children.end(),
+                  [](const QueryNode& node) { return node.kind == QueryNode::Kind::Property; }))
     hit.matched_in.emplace_back("frontmatter");
-  if (!in_body.empty()) hit.snippet = make_snippet(body, in_body);
-  else if (!in_properties.empty()) hit.snippet = make_snippet(properties, in_properties);
-  else if (!in_title.empty()) hit.snippet = make_snippet(row.text(1), in_title);
-  else hit.snippet = make_snippet(body, {});
+  if (!in_body.empty())
+    hit.snippet = make_snippet(body, in_body);
+  else if (!in_properties.empty())
+    hit.snippet = make_snippet(properties, in_properties);
+  else if (!in_title.empty())
+    hit.snippet = make_snippet(row.text(1), in_title);
+  else
+    hit.snippet = make_snippet(body, {});
   return hit;
 }
 
@@ -380,7 +416,8 @@ Result<SearchHit> make_hit(Database& db, const Found& found, const QueryNode& qu
 Result<Page<SearchHit>> NoteIndexReader::search(const SearchRequest& request) {
   INDX_TRY(check_limit(request.limit, kMaxSearchLimit));
   const auto query = INDX_TRY(parse_query(request.q));
-  const auto hash = filter_hash(request.filter, {{"q", request.q}, {"match", static_cast<int>(request.match)}});
+  const auto hash =
+      filter_hash(request.filter, {{"q", request.q}, {"match", static_cast<int>(request.match)}});
   std::optional<SearchCursor> after;
   if (!request.cursor.empty()) after = INDX_TRY(read_cursor(request.cursor, hash));
   const auto limit = static_cast<std::size_t>(request.limit);
@@ -402,15 +439,18 @@ Result<Page<SearchHit>> NoteIndexReader::search(const SearchRequest& request) {
   for (const auto& found : tiers.all) holds_all.push_back(found.id);
   std::sort(holds_all.begin(), holds_all.end());
   if (is_any) {  // one order for both
-    tiers.all.insert(tiers.all.end(), std::make_move_iterator(tiers.some.begin()), std::make_move_iterator(tiers.some.end()));
+    tiers.all.insert(tiers.all.end(), std::make_move_iterator(tiers.some.begin()),
+                     std::make_move_iterator(tiers.some.end()));
     tiers.some.clear();
   }
 
   std::vector<Found> rows;
-  if (!after || after->tier == 0) INDX_TRY(take_from_tier(*db, tiers.all, after ? &*after : nullptr, limit + 1, rows));
+  if (!after || after->tier == 0)
+    INDX_TRY(take_from_tier(*db, tiers.all, after ? &*after : nullptr, limit + 1, rows));
   const auto from_all = rows.size();
   if (with_some && !is_any && rows.size() <= limit)
-    INDX_TRY(take_from_tier(*db, tiers.some, after && after->tier == 1 ? &*after : nullptr, limit + 1 - rows.size(), rows));
+    INDX_TRY(take_from_tier(*db, tiers.some, after && after->tier == 1 ? &*after : nullptr,
+                            limit + 1 - rows.size(), rows));
 
   Page<SearchHit> page;
   const bool has_more = rows.size() > limit;

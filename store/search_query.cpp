@@ -1,11 +1,11 @@
 #include "store/search_query.hpp"
 
-#include <algorithm>
-#include <optional>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "store/tokenizer.hpp"
+
+#include <algorithm>
+#include <optional>
 
 namespace indx {
 namespace {
@@ -21,9 +21,12 @@ std::vector<std::string> words_of(std::string_view text) {
 bool is_query_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0'; }
 
 /// Punctuation of sentences at either end of a word says nothing about the word; `+`, `#`, `@`… do.
-bool is_sentence_mark(char c) { return std::string_view(".,;:!?()[]{}\"'<>*/\\-").find(c) != std::string_view::npos; }
+bool is_sentence_mark(char c) {
+  return std::string_view(".,;:!?()[]{}\"'<>*/\\-").find(c) != std::string_view::npos;
+}
 
-/// The word without sentence punctuation around it; a leading dot stays (`.NET`). All of it if nothing would be left.
+/// The word without sentence punctuation around it; a leading dot stays (`.NET`). All of it if
+/// nothing would be left.
 std::string_view strip_sentence_marks(std::string_view word) {
   WordReader reader(word);
   if (!reader.next()) return word;
@@ -34,7 +37,9 @@ std::string_view strip_sentence_marks(std::string_view word) {
   while (begin > 0 && static_cast<unsigned char>(word[begin - 1]) < 0x80 &&
          (!is_sentence_mark(word[begin - 1]) || (word[begin - 1] == '.' && begin == first)))
     --begin;
-  while (end < word.size() && static_cast<unsigned char>(word[end]) < 0x80 && !is_sentence_mark(word[end])) ++end;
+  while (end < word.size() && static_cast<unsigned char>(word[end]) < 0x80 &&
+         !is_sentence_mark(word[end]))
+    ++end;
   return word.substr(begin, end - begin);
 }
 
@@ -51,7 +56,8 @@ QueryText text_of_word(std::string_view word, bool is_prefix) {
   QueryText text;
   text.words = words_of(bare);
   text.is_prefix = is_prefix && !text.words.empty();
-  if (text.words.empty() || has_dropped_characters(bare)) text.exact.push_back(fold_for_search(bare));
+  if (text.words.empty() || has_dropped_characters(bare))
+    text.exact.push_back(fold_for_search(bare));
   return text;
 }
 
@@ -72,13 +78,16 @@ QueryText text_of_phrase(std::string_view phrase) {
     }
     piece.clear();
   }
-  if (text.words.empty() && !trim(phrase).empty()) text.exact.push_back(fold_for_search(trim(phrase)));
+  if (text.words.empty() && !trim(phrase).empty())
+    text.exact.push_back(fold_for_search(trim(phrase)));
   return text;
 }
 
 class QueryParser {
  public:
-  explicit QueryParser(std::string_view q) : q_(q), close_(q.size(), std::string_view::npos) { match_parentheses(); }
+  explicit QueryParser(std::string_view q) : q_(q), close_(q.size(), std::string_view::npos) {
+    match_parentheses();
+  }
 
   QueryNode parse() {
     auto node = parse_or(q_.size(), 0);
@@ -92,7 +101,8 @@ class QueryParser {
  private:
   using Kind = QueryNode::Kind;
 
-  /// Pairs each `(` that begins a token with its `)`; one pass, quotes skipped. Unpaired ones stay literal.
+  /// Pairs each `(` that begins a token with its `)`; one pass, quotes skipped. Unpaired ones stay
+  /// literal.
   void match_parentheses() {
     std::vector<std::size_t> open;
     std::vector<bool> groups;
@@ -114,8 +124,10 @@ class QueryParser {
   /// Index of the quote that closes the one at `from`; `\"` does not.
   std::optional<std::size_t> quote_end(std::size_t from) const {
     for (std::size_t i = from + 1; i < q_.size(); ++i) {
-      if (q_[i] == '\\' && i + 1 < q_.size()) ++i;
-      else if (q_[i] == '"') return i;
+      if (q_[i] == '\\' && i + 1 < q_.size())
+        ++i;
+      else if (q_[i] == '"')
+        return i;
     }
     return std::nullopt;
   }
@@ -187,7 +199,8 @@ class QueryParser {
       QueryNode inner;
       parse_one(inner, end, depth);
       if (inner.children.empty()) return;
-      if (inner.children.front().kind == Kind::Text && inner.children.front().text.words.empty()) {  // `->` is literal
+      if (inner.children.front().kind == Kind::Text &&
+          inner.children.front().text.words.empty()) {  // `->` is literal
         at_ = minus;
         return parse_word(into, end);
       }
@@ -209,11 +222,14 @@ class QueryParser {
   void parse_group(QueryNode& into, int depth) {
     const auto close = close_[at_];
     ++at_;
-    if (depth >= kMaxQueryDepth) return;  // deeper groups are read as if their parentheses were not there
+    if (depth >= kMaxQueryDepth)
+      return;  // deeper groups are read as if their parentheses were not there
     auto inner = parse_or(close, depth + 1);
     at_ = close + 1;
     if (inner.kind == Kind::And && inner.children.empty()) return;
-    into.children.push_back(inner.kind == Kind::And && inner.children.size() == 1 ? std::move(inner.children.front()) : std::move(inner));
+    into.children.push_back(inner.kind == Kind::And && inner.children.size() == 1
+                                ? std::move(inner.children.front())
+                                : std::move(inner));
   }
 
   /// A value after `tag:` and the like: quoted, or up to white space or the end of the group.
@@ -280,7 +296,9 @@ class QueryParser {
     node.name = fold_case(part(at_ + 1, colon.value_or(i)));
     node.has_value = colon.has_value();
     if (colon) node.value = fold_for_search(part(*colon + 1, i));
-    if (node.name.empty() || node.name.find('[') != std::string::npos || (colon && node.value.empty())) return false;
+    if (node.name.empty() || node.name.find('[') != std::string::npos ||
+        (colon && node.value.empty()))
+      return false;
     at_ = i + 1;
     add(into, std::move(node));
     return true;
@@ -293,7 +311,8 @@ class QueryParser {
     const bool is_prefix = word.size() > 1 && word.ends_with('*');
     if (is_prefix) word.remove_suffix(1);
     // Only a star directly after a letter or digit is one: `c*(` and `a+*` are literal.
-    const bool ends_in_word = !words_of(word).empty() && strip_sentence_marks(word).end() == word.end();
+    const bool ends_in_word =
+        !words_of(word).empty() && strip_sentence_marks(word).end() == word.end();
     add_text(into, text_of_word(word, is_prefix && ends_in_word));
   }
 
@@ -302,7 +321,9 @@ class QueryParser {
   std::vector<std::size_t> close_;  ///< for each `(` that opens a group: its `)`
 };
 
-bool is_literal(const QueryNode& node) { return node.kind == QueryNode::Kind::Text && node.text.words.empty(); }
+bool is_literal(const QueryNode& node) {
+  return node.kind == QueryNode::Kind::Text && node.text.words.empty();
+}
 
 bool has_words(const QueryNode& node) {
   if (node.kind == QueryNode::Kind::Text) return !node.text.words.empty();
@@ -310,12 +331,14 @@ bool has_words(const QueryNode& node) {
   return std::any_of(node.children.begin(), node.children.end(), has_words);
 }
 
-/// `cats & dogs` asks for both animals: lone punctuation counts only when nothing else is asked for.
+/// `cats & dogs` asks for both animals: lone punctuation counts only when nothing else is asked
+/// for.
 void drop_literals(QueryNode& node) {
   for (auto& child : node.children) drop_literals(child);
   std::erase_if(node.children, [](const QueryNode& child) {
-    const bool is_empty = child.children.empty() && (child.kind == QueryNode::Kind::And || child.kind == QueryNode::Kind::Or ||
-                                                     child.kind == QueryNode::Kind::Not);
+    const bool is_empty = child.children.empty() &&
+                          (child.kind == QueryNode::Kind::And ||
+                           child.kind == QueryNode::Kind::Or || child.kind == QueryNode::Kind::Not);
     return is_empty || is_literal(child);
   });
 }
@@ -323,14 +346,17 @@ void drop_literals(QueryNode& node) {
 }  // namespace
 
 Result<QueryNode> parse_query(std::string_view q) {
-  if (trim(q).empty()) return invalid("The query is empty; give at least one word.", {{"field", "q"}});
+  if (trim(q).empty())
+    return invalid("The query is empty; give at least one word.", {{"field", "q"}});
   if (q.size() > kMaxQueryBytes)
-    return invalid(cat("The query is longer than ", kMaxQueryBytes, " bytes; shorten it."), {{"field", "q"}});
+    return invalid(cat("The query is longer than ", kMaxQueryBytes, " bytes; shorten it."),
+                   {{"field", "q"}});
   const std::string clean = is_valid_utf8(q) ? std::string(q) : replace_invalid_utf8(q);
   QueryParser parser(clean);
   auto node = parser.parse();
   if (parser.terms() > kMaxQueryTerms)
-    return invalid(cat("The query has more than ", kMaxQueryTerms, " terms; shorten it."), {{"field", "q"}});
+    return invalid(cat("The query has more than ", kMaxQueryTerms, " terms; shorten it."),
+                   {{"field", "q"}});
   if (has_words(node)) drop_literals(node);
   if (node.children.empty()) {  // `()` and the like: literal text
     QueryNode literal;

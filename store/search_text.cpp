@@ -1,18 +1,19 @@
 #include "store/search_text.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "store/tokenizer.hpp"
+
+#include <algorithm>
+#include <set>
 
 namespace indx {
 namespace {
 
 constexpr std::size_t kSnippetBytes = 220;
-constexpr std::size_t kSnippetLead = 60;      // bytes shown before the first match
-constexpr std::size_t kGraphemeWindow = 512;  // how far back a certain grapheme border is looked for
+constexpr std::size_t kSnippetLead = 60;  // bytes shown before the first match
+constexpr std::size_t kGraphemeWindow =
+    512;  // how far back a certain grapheme border is looked for
 
 /// Whether a word of a spaced script goes on across `at`: then a match may not end or begin there.
 bool is_inside_word(std::string_view text, std::size_t at) {
@@ -20,7 +21,8 @@ bool is_inside_word(std::string_view text, std::size_t at) {
   auto before = at - 1;
   while (before > 0 && (static_cast<unsigned char>(text[before]) & 0xC0U) == 0x80U) --before;
   const auto left = decode_at(text, before).value, right = decode_at(text, at).value;
-  return is_word_character(left) && is_word_character(right) && !is_unspaced_script(left) && !is_unspaced_script(right);
+  return is_word_character(left) && is_word_character(right) && !is_unspaced_script(left) &&
+         !is_unspaced_script(right);
 }
 
 bool holds_piece(std::string_view folded, std::string_view piece, bool is_prefix) {
@@ -31,7 +33,8 @@ bool holds_piece(std::string_view folded, std::string_view piece, bool is_prefix
   return false;
 }
 
-/// A grapheme border at or before `at`, close enough to count from: before an ASCII character there always is one.
+/// A grapheme border at or before `at`, close enough to count from: before an ASCII character there
+/// always is one.
 std::size_t certain_border(std::string_view text, std::size_t at) {
   const auto floor = at > kGraphemeWindow ? at - kGraphemeWindow : 0;
   for (auto i = std::min(at, text.size()); i > floor; --i)
@@ -71,13 +74,16 @@ bool ends_phrase(const std::vector<SeenWord>& ring, std::size_t count, const Que
   return true;
 }
 
-/// Index of the first match of the best window: most different texts, then most matches, then the earliest.
+/// Index of the first match of the best window: most different texts, then most matches, then the
+/// earliest.
 std::size_t best_match(const std::vector<TextMatch>& matches) {
   std::size_t best = 0, best_texts = 0, best_count = 0;
   for (std::size_t i = 0; i < matches.size(); ++i) {
     std::set<std::size_t> texts;
     std::size_t count = 0;
-    for (auto j = i; j < matches.size() && matches[j].end <= matches[i].begin + kSnippetBytes - kSnippetLead; ++j, ++count)
+    for (auto j = i;
+         j < matches.size() && matches[j].end <= matches[i].begin + kSnippetBytes - kSnippetLead;
+         ++j, ++count)
       texts.insert(matches[j].text);
     if (texts.size() > best_texts || (texts.size() == best_texts && count > best_count))
       best = i, best_texts = texts.size(), best_count = count;
@@ -89,19 +95,23 @@ std::size_t best_match(const std::vector<TextMatch>& matches) {
 void append_collapsed(std::string& out, std::string_view text) {
   for (const char c : text) {
     const bool space = c == ' ' || (c >= '\t' && c <= '\r') || c == '\0';
-    if (!space) out += c;
-    else if (!out.empty() && out.back() != ' ') out += ' ';
+    if (!space)
+      out += c;
+    else if (!out.empty() && out.back() != ' ')
+      out += ' ';
   }
 }
 
 }  // namespace
 
 bool holds_exact(const QueryText& text, std::string_view folded) {
-  return std::all_of(text.exact.begin(), text.exact.end(),
-                     [&](const std::string& piece) { return holds_piece(folded, piece, text.is_prefix); });
+  return std::all_of(text.exact.begin(), text.exact.end(), [&](const std::string& piece) {
+    return holds_piece(folded, piece, text.is_prefix);
+  });
 }
 
-std::vector<TextMatch> find_texts(std::string_view text, const std::vector<const QueryText*>& wanted, std::size_t max) {
+std::vector<TextMatch> find_texts(std::string_view text,
+                                  const std::vector<const QueryText*>& wanted, std::size_t max) {
   std::size_t longest = 1;
   for (const auto* one : wanted) longest = std::max(longest, one->words.size());
   std::vector<SeenWord> ring(longest);
@@ -117,12 +127,14 @@ std::vector<TextMatch> find_texts(std::string_view text, const std::vector<const
       if (one.words.empty() || !ends_phrase(ring, count, one)) continue;
       const auto begin = ring[(count - one.words.size()) % longest].begin;
       // What the tokenizer dropped has to be there too: `c` alone is no match for `c++`.
-      const auto around = fold_for_search(text.substr(begin > 8 ? begin - 8 : 0, slot.end - begin + 24));
+      const auto around =
+          fold_for_search(text.substr(begin > 8 ? begin - 8 : 0, slot.end - begin + 24));
       if (one.exact.size() == 1 && !holds_exact(one, around)) continue;
       matches.push_back({begin, slot.end, i});
     }
   }
-  std::sort(matches.begin(), matches.end(), [](const TextMatch& a, const TextMatch& b) { return a.begin < b.begin; });
+  std::sort(matches.begin(), matches.end(),
+            [](const TextMatch& a, const TextMatch& b) { return a.begin < b.begin; });
   return matches;
 }
 
@@ -130,14 +142,17 @@ std::string make_snippet(std::string_view text, const std::vector<TextMatch>& ma
   std::size_t begin = 0, first = 0;
   if (!matches.empty()) {
     first = best_match(matches);
-    const auto wanted = matches[first].begin > kSnippetLead ? matches[first].begin - kSnippetLead : 0;
+    const auto wanted =
+        matches[first].begin > kSnippetLead ? matches[first].begin - kSnippetLead : 0;
     begin = border_before(text, wanted);
     if (begin > 0)  // from the next word on, when there is one before the match
-      if (const auto space = text.find_first_of(" \n", begin); space < matches[first].begin) begin = space + 1;
+      if (const auto space = text.find_first_of(" \n", begin); space < matches[first].begin)
+        begin = space + 1;
   }
   std::size_t end = text.size();
   if (end - begin > kSnippetBytes) end = border_before(text, begin + kSnippetBytes);
-  if (!matches.empty()) end = std::max(end, border_after(text, std::min(matches[first].end, text.size())));
+  if (!matches.empty())
+    end = std::max(end, border_after(text, std::min(matches[first].end, text.size())));
   std::string out;
   if (begin > 0) out = "… ";
   auto at = begin;
@@ -147,7 +162,8 @@ std::string make_snippet(std::string_view text, const std::vector<TextMatch>& ma
     auto to = border_after(text, matches[i].end);
     if (to > end) break;
     if (to <= from) continue;
-    while (i + 1 < matches.size() && matches[i + 1].begin <= to) {  // touching matches share their marks
+    while (i + 1 < matches.size() &&
+           matches[i + 1].begin <= to) {  // touching matches share their marks
       const auto next = border_after(text, matches[i + 1].end);
       if (next > end) break;
       to = std::max(to, next);

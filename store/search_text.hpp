@@ -1,13 +1,14 @@
 #pragma once
+#include "store/search_query.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "store/search_query.hpp"
-
 namespace indx {
 
-/// Whether every exact piece of the text stands in `folded` (fold_for_search of a note) as whole words.
+/// Whether every exact piece of the text stands in `folded` (fold_for_search of a note) as whole
+/// words.
 bool holds_exact(const QueryText& text, std::string_view folded);
 
 /// Where the texts of a query occur in one text, in order.
@@ -16,10 +17,11 @@ struct TextMatch {
   std::size_t text = 0;  ///< index of the QueryText
 };
 /// Stops after `max` matches.
-std::vector<TextMatch> find_texts(std::string_view text, const std::vector<const QueryText*>& wanted, std::size_t max);
+std::vector<TextMatch> find_texts(std::string_view text,
+                                  const std::vector<const QueryText*>& wanted, std::size_t max);
 
-/// About 200 bytes around the place that holds most of the wanted texts, white space collapsed, matches in **bold**.
-/// Never cuts a grapheme. Without matches: the beginning.
+/// About 200 bytes around the place that holds most of the wanted texts, white space collapsed,
+/// matches in **bold**. Never cuts a grapheme. Without matches: the beginning.
 std::string make_snippet(std::string_view text, const std::vector<TextMatch>& matches);
 
 }  // namespace indx

@@ -1,12 +1,11 @@
 #include "store/state_schema.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <filesystem>
-
 #include "base/text.hpp"
 #include "generated/state_sql.hpp"
+
+#include <fcntl.h>
+#include <filesystem>
+#include <unistd.h>
 
 namespace indx {
 namespace {
@@ -23,7 +22,9 @@ constexpr int kStateReaderCacheKib = 4000;
 Result<Database> open_state_db(const std::string& dir, Durability durability) {
   std::error_code failed;
   std::filesystem::create_directories(dir, failed);
-  if (failed) return make_error(Reason::Unavailable, cat("The index folder cannot be made: ", failed.message()));
+  if (failed)
+    return make_error(Reason::Unavailable,
+                      cat("The index folder cannot be made: ", failed.message()));
   const std::string path = dir + "/state.db";
   // Made before SQLite does, so that nobody else can read it; its WAL takes over the mode.
   if (const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600); fd >= 0) ::close(fd);
@@ -33,7 +34,8 @@ Result<Database> open_state_db(const std::string& dir, Durability durability) {
 }
 
 Result<Database> open_state_db_reader(const std::string& dir) {
-  Database db = INDX_TRY(Database::open(dir + "/state.db", {.read_only = true, .cache_kib = kStateReaderCacheKib}));
+  Database db = INDX_TRY(
+      Database::open(dir + "/state.db", {.read_only = true, .cache_kib = kStateReaderCacheKib}));
   std::int64_t version = 0;
   {
     auto query = db.prepare("PRAGMA user_version");
@@ -42,7 +44,8 @@ Result<Database> open_state_db_reader(const std::string& dir) {
   const auto known = static_cast<std::int64_t>(state_migrations().size());
   if (version != known)
     return make_error(Reason::UnsupportedVersion,
-                      cat("state.db has schema version ", version, ", but this program reads version ", known, "."),
+                      cat("state.db has schema version ", version,
+                          ", but this program reads version ", known, "."),
                       {{"found", version}, {"supported", known}});
   return db;
 }

@@ -1,7 +1,7 @@
 #pragma once
-#include <string>
-
 #include "store/database.hpp"
+
+#include <string>
 
 namespace indx {
 

@@ -1,15 +1,15 @@
 #pragma once
+#include "base/clock.hpp"
+#include "store/database.hpp"
+
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/clock.hpp"
-#include "store/database.hpp"
-
 namespace indx {
 
 struct TokenRecord {
-  std::string id;                       ///< `tok_` + 16 hex: public
+  std::string id;  ///< `tok_` + 16 hex: public
   std::string name;
   std::vector<std::string> scopes;      ///< `vault:read` `vault:write` `vault:admin`
   std::vector<std::string> path_globs;  ///< empty: the whole vault
@@ -17,7 +17,8 @@ struct TokenRecord {
   std::optional<Timestamp> last_used_at, revoked_at;
 };
 
-/// Tokens `indx_<32 hex>`, stored as SHA-256 of the secret (it has 128 random bits, so no slow hash is needed).
+/// Tokens `indx_<32 hex>`, stored as SHA-256 of the secret (it has 128 random bits, so no slow hash
+/// is needed).
 class TokenStore {
  public:
   explicit TokenStore(Database& db) : db_(db) {}

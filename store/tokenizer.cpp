@@ -1,12 +1,12 @@
 #include "store/tokenizer.hpp"
 
+#include "base/unicode.hpp"
+
 #include <sqlite3.h>
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
-
-#include "base/unicode.hpp"
 
 namespace indx {
 namespace {
@@ -19,12 +19,14 @@ struct CharFold {
 };
 
 CharFold compute_fold(char32_t c) {
-  if (is_mark(c) || c == 0x200C || c == 0x200D) return {c, CharKind::Mark};  // joiners stand inside words
+  if (is_mark(c) || c == 0x200C || c == 0x200D)
+    return {c, CharKind::Mark};  // joiners stand inside words
   if (!is_word_character(c)) return {c, CharKind::Separator};
   return {search_letter(c), is_unspaced_script(c) ? CharKind::Single : CharKind::Word};
 }
 
-/// What compute_fold says for the Basic Multilingual Plane, remembered page by page as pages are met.
+/// What compute_fold says for the Basic Multilingual Plane, remembered page by page as pages are
+/// met.
 class FoldTable {
  public:
   CharFold of(char32_t c) {
@@ -68,7 +70,8 @@ constexpr auto kAsciiFold = make_ascii_fold();
 
 constexpr bool is_leading_jamo(char32_t c) { return c >= 0x1100 && c <= 0x1112; }
 
-/// A Hangul syllable written as conjoining letters, composed; `point` covers all of them. Otherwise the code point.
+/// A Hangul syllable written as conjoining letters, composed; `point` covers all of them. Otherwise
+/// the code point.
 CodePoint decode_composed(std::string_view text, std::size_t at) {
   CodePoint point = decode_at(text, at);
   if (!is_leading_jamo(point.value)) return point;
@@ -140,8 +143,10 @@ bool WordReader::next() {
     }
     const auto point = decode_at(text_, at_);
     const auto fold = fold_of(point.value);
-    if (fold.kind == CharKind::Word) append(fold.letter);
-    else if (fold.kind != CharKind::Mark) break;
+    if (fold.kind == CharKind::Word)
+      append(fold.letter);
+    else if (fold.kind != CharKind::Mark)
+      break;
     at_ += point.length;
   }
   return at_ > begin_;
@@ -159,8 +164,10 @@ std::string fold_for_search(std::string_view text) {
     }
     const auto point = decode_composed(text, i);
     const auto fold = fold_of(point.value);
-    if (point.value == 0x2019 || point.value == 0x2018) out += '\'';
-    else if (fold.kind != CharKind::Mark) append_utf8(out, fold.letter);
+    if (point.value == 0x2019 || point.value == 0x2018)
+      out += '\'';
+    else if (fold.kind != CharKind::Mark)
+      append_utf8(out, fold.letter);
     i += point.length;
   }
   return out;
@@ -168,7 +175,8 @@ std::string fold_for_search(std::string_view text) {
 
 namespace {
 
-int create_tokenizer(void* /*context*/, const char** /*arguments*/, int /*count*/, Fts5Tokenizer** out) {
+int create_tokenizer(void* /*context*/, const char** /*arguments*/, int /*count*/,
+                     Fts5Tokenizer** out) {
   static char stateless = 0;
   *out = reinterpret_cast<Fts5Tokenizer*>(&stateless);
   return SQLITE_OK;
@@ -178,8 +186,10 @@ void delete_tokenizer(Fts5Tokenizer* /*tokenizer*/) {}
 
 using TokenCallback = int (*)(void*, int, const char*, int, int, int);
 
-int tokenize(Fts5Tokenizer* /*tokenizer*/, void* context, int /*flags*/, const char* text, int size, TokenCallback emit) {
-  WordReader words(text == nullptr ? std::string_view() : std::string_view(text, static_cast<std::size_t>(size)));
+int tokenize(Fts5Tokenizer* /*tokenizer*/, void* context, int /*flags*/, const char* text, int size,
+             TokenCallback emit) {
+  WordReader words(text == nullptr ? std::string_view()
+                                   : std::string_view(text, static_cast<std::size_t>(size)));
   while (words.next()) {
     const int code = emit(context, 0, words.word().data(), static_cast<int>(words.word().size()),
                           static_cast<int>(words.begin()), static_cast<int>(words.end()));

@@ -1,21 +1,22 @@
 #pragma once
+#include "base/clock.hpp"
+#include "store/database.hpp"
+
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/clock.hpp"
-#include "store/database.hpp"
-
 namespace indx {
 
-/// One upstream model call (G8). `started` is committed before the call, so a crash leaves its trace.
+/// One upstream model call (G8). `started` is committed before the call, so a crash leaves its
+/// trace.
 struct UsageRecord {
   std::string id;
   std::string operation, provider, model, job_id, item, request_id;
   std::string status = "started";  ///< started | succeeded | failed | lost
   int input_tokens = 0, output_tokens = 0;
   std::optional<double> cost_usd;
-  std::string source;              ///< reported | estimated
+  std::string source;  ///< reported | estimated
   int attempt = 1;
   Timestamp started_at;
   std::optional<Timestamp> finished_at;

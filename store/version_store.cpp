@@ -1,10 +1,10 @@
 #include "store/version_store.hpp"
 
-#include <zstd.h>
-
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "store/columns.hpp"
+
+#include <zstd.h>
 
 namespace indx {
 namespace {
@@ -16,8 +16,10 @@ constexpr std::chrono::days kRevertible{7};
 
 Result<std::string> compress(std::string_view bytes) {
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
-  const std::size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), kCompressionLevel);
-  if (ZSTD_isError(size) != 0) return internal_error(cat("A version cannot be compressed: ", ZSTD_getErrorName(size)));
+  const std::size_t size =
+      ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), kCompressionLevel);
+  if (ZSTD_isError(size) != 0)
+    return internal_error(cat("A version cannot be compressed: ", ZSTD_getErrorName(size)));
   out.resize(size);
   return out;
 }
@@ -26,7 +28,8 @@ Result<std::string> compress(std::string_view bytes) {
 std::string decompress(std::string_view bytes, std::size_t size) {
   if (ZSTD_getFrameContentSize(bytes.data(), bytes.size()) != size) return {};
   std::string out(size, '\0');
-  return ZSTD_decompress(out.data(), size, bytes.data(), bytes.size()) == size ? out : std::string();
+  return ZSTD_decompress(out.data(), size, bytes.data(), bytes.size()) == size ? out
+                                                                               : std::string();
 }
 
 Result<std::vector<std::int64_t>> version_ids(Database::Statement query) {
@@ -45,8 +48,9 @@ Result<std::int64_t> delete_version(Database& db, std::int64_t id) {
     sha256 = deleted.text(0);
     INDX_TRY(deleted.run());
   }
-  auto blob = db.prepare("DELETE FROM version_blobs WHERE sha256 = ?1 AND NOT EXISTS "
-                         "(SELECT 1 FROM versions WHERE versions.sha256 = ?1) RETURNING stored_bytes");
+  auto blob = db.prepare(
+      "DELETE FROM version_blobs WHERE sha256 = ?1 AND NOT EXISTS "
+      "(SELECT 1 FROM versions WHERE versions.sha256 = ?1) RETURNING stored_bytes");
   blob.bind(sha256);
   if (!INDX_TRY(blob.step())) return std::int64_t{0};
   const std::int64_t freed = blob.integer(0);
@@ -57,18 +61,22 @@ Result<std::int64_t> delete_version(Database& db, std::int64_t id) {
 // The condition for all victims; ?1 is the time after which a job's versions are kept.
 constexpr std::string_view kPrunable = "NOT (job_id <> '' AND at >= ?1)";
 
-Result<std::vector<std::int64_t>> expired_versions(Database& db, const VersionLimits& limits, Timestamp now, int batch) {
-  auto query = db.prepare(cat(
-      "SELECT id FROM versions WHERE ", kPrunable, " AND (at < ?2 OR id IN (SELECT id FROM (SELECT id, ROW_NUMBER() OVER "
-      "(PARTITION BY path ORDER BY id DESC) AS place FROM versions) WHERE place > ?3)) ORDER BY id LIMIT ?4"));
-  query.bind(to_millis(now - kRevertible), to_millis(now - std::chrono::days(limits.days)), limits.per_note, batch);
+Result<std::vector<std::int64_t>> expired_versions(Database& db, const VersionLimits& limits,
+                                                   Timestamp now, int batch) {
+  auto query =
+      db.prepare(cat("SELECT id FROM versions WHERE ", kPrunable,
+                     " AND (at < ?2 OR id IN (SELECT id FROM (SELECT id, ROW_NUMBER() OVER "
+                     "(PARTITION BY path ORDER BY id DESC) AS place FROM versions) WHERE place > "
+                     "?3)) ORDER BY id LIMIT ?4"));
+  query.bind(to_millis(now - kRevertible), to_millis(now - std::chrono::days(limits.days)),
+             limits.per_note, batch);
   return version_ids(std::move(query));
 }
 
 }  // namespace
 
-Result<std::int64_t> VersionStore::keep(const std::string& path, const std::string& bytes, const std::string& job_id,
-                                        Timestamp now) {
+Result<std::int64_t> VersionStore::keep(const std::string& path, const std::string& bytes,
+                                        const std::string& job_id, Timestamp now) {
   return db_.savepoint([&]() -> Result<std::int64_t> {
     const std::string sha256 = sha256_hex(bytes);
     auto known = db_.prepare("SELECT 1 FROM version_blobs WHERE sha256 = ?1");
@@ -77,12 +85,14 @@ Result<std::int64_t> VersionStore::keep(const std::string& path, const std::stri
       const std::string stored = INDX_TRY(compress(bytes));
       const bool is_file = bytes.size() > kMaxInlineBytes;
       if (is_file) INDX_TRY(files_.write(sha256, stored));
-      auto insert = db_.prepare("INSERT INTO version_blobs (sha256, size, stored_bytes, data) VALUES (?1, ?2, ?3, ?4)");
+      auto insert = db_.prepare(
+          "INSERT INTO version_blobs (sha256, size, stored_bytes, data) VALUES (?1, ?2, ?3, ?4)");
       insert.bind(sha256, bytes.size(), stored.size());
       if (!is_file) insert.bind_blob(4, stored);
       INDX_TRY(insert.run());
     }
-    INDX_TRY(db_.prepare("INSERT INTO versions (path, sha256, etag, job_id, size, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+    INDX_TRY(db_.prepare("INSERT INTO versions (path, sha256, etag, job_id, size, at) VALUES (?1, "
+                         "?2, ?3, ?4, ?5, ?6)")
                  .bind(path, sha256, etag_of(bytes), job_id, bytes.size(), to_millis(now))
                  .run());
     return db_.last_insert_id();
@@ -90,8 +100,9 @@ Result<std::int64_t> VersionStore::keep(const std::string& path, const std::stri
 }
 
 Result<std::vector<Version>> VersionStore::list(const std::string& path) {
-  auto query =
-      db_.prepare("SELECT id, path, sha256, etag, job_id, size, at FROM versions WHERE path = ?1 ORDER BY id DESC");
+  auto query = db_.prepare(
+      "SELECT id, path, sha256, etag, job_id, size, at FROM versions WHERE path = ?1 ORDER BY id "
+      "DESC");
   query.bind(path);
   std::vector<Version> versions;
   while (INDX_TRY(query.step()))
@@ -107,7 +118,8 @@ Result<std::vector<Version>> VersionStore::list(const std::string& path) {
 
 Result<std::string> VersionStore::read(std::int64_t id) {
   auto query = db_.prepare(
-      "SELECT b.sha256, b.size, b.data FROM versions AS v JOIN version_blobs AS b ON b.sha256 = v.sha256 WHERE v.id = ?1");
+      "SELECT b.sha256, b.size, b.data FROM versions AS v JOIN version_blobs AS b ON b.sha256 = "
+      "v.sha256 WHERE v.id = ?1");
   query.bind(id);
   if (!INDX_TRY(query.step())) return not_found(cat("No version ", id, " is kept."));
   const std::string sha256 = query.text(0);
@@ -129,7 +141,8 @@ Result<std::int64_t> VersionStore::prune(const VersionLimits& limits, Timestamp 
     INDX_TRY(sum.step());
     std::int64_t excess = sum.integer(0) - limits.max_bytes;
     if (excess <= 0) return deleted;
-    auto oldest = db_.prepare(cat("SELECT id FROM versions WHERE ", kPrunable, " ORDER BY id LIMIT ?2"));
+    auto oldest =
+        db_.prepare(cat("SELECT id FROM versions WHERE ", kPrunable, " ORDER BY id LIMIT ?2"));
     oldest.bind(to_millis(now - kRevertible), batch - static_cast<int>(deleted));
     for (const auto id : INDX_TRY(version_ids(std::move(oldest)))) {
       if (excess <= 0) break;

@@ -1,11 +1,11 @@
 #pragma once
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/clock.hpp"
 #include "store/blob_dir.hpp"
 #include "store/database.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace indx {
 
@@ -27,13 +27,16 @@ class VersionStore {
  public:
   /// `dir`: the index folder.
   VersionStore(Database& db, const std::string& dir) : db_(db), files_(dir + "/versions") {}
-  /// Keeps `bytes`; a large file is durable before the row. Fails with `unavailable` when there is no space.
-  Result<std::int64_t> keep(const std::string& path, const std::string& bytes, const std::string& job_id, Timestamp now);
+  /// Keeps `bytes`; a large file is durable before the row. Fails with `unavailable` when there is
+  /// no space.
+  Result<std::int64_t> keep(const std::string& path, const std::string& bytes,
+                            const std::string& job_id, Timestamp now);
   /// Newest first.
   Result<std::vector<Version>> list(const std::string& path);
   /// `not_found`; `internal` when the bytes on disk no longer have their hash.
   Result<std::string> read(std::int64_t id);
-  /// Oldest first beyond the limits, never those of a job younger than 7 days; at most `batch` rows. Gives how many.
+  /// Oldest first beyond the limits, never those of a job younger than 7 days; at most `batch`
+  /// rows. Gives how many.
   Result<std::int64_t> prune(const VersionLimits& limits, Timestamp now, int batch);
   /// Deletes files that prune left without a row. Call it after that commit, outside a transaction.
   Result<int> sweep_files();

@@ -15,26 +15,33 @@ bool is_blank_char(char c) { return c == ' ' || c == '\t'; }
 bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_ascii_number(char c) { return c >= '0' && c <= '9'; }
 
-/// Characters with which a block mark can begin; a line that begins otherwise continues or starts a paragraph.
+/// Characters with which a block mark can begin; a line that begins otherwise continues or starts a
+/// paragraph.
 constexpr std::array<bool, 256> kMarkStart = [] {
   std::array<bool, 256> table{};
-  for (const char c : std::string_view("#>*+-_=0123456789`~<[$|:%")) table[static_cast<unsigned char>(c)] = true;
+  for (const char c : std::string_view("#>*+-_=0123456789`~<[$|:%"))
+    table[static_cast<unsigned char>(c)] = true;
   return table;
 }();
 
 std::string lower_word(std::string_view text, std::size_t at) {
   std::string word;
-  for (; at < text.size() && word.size() < 12 && (is_ascii_letter(text[at]) || is_ascii_number(text[at])); ++at)
+  for (; at < text.size() && word.size() < 12 &&
+         (is_ascii_letter(text[at]) || is_ascii_number(text[at]));
+       ++at)
     word += static_cast<char>(text[at] >= 'A' && text[at] <= 'Z' ? text[at] - 'A' + 'a' : text[at]);
   return word;
 }
 
 constexpr std::array<std::string_view, 62> kBlockTags = {
-    "address", "article", "aside", "base", "basefont", "blockquote", "body", "caption", "center", "col", "colgroup", "dd", "details",
-    "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frame", "frameset", "h1", "h2", "h3",
-    "h4", "h5", "h6", "head", "header", "hr", "html", "iframe", "legend", "li", "link", "main", "menu", "menuitem", "nav", "noframes",
-    "ol", "optgroup", "option", "p", "param", "section", "source", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title",
-    "tr", "track", "ul"};
+    "address",  "article",  "aside",    "base",       "basefont", "blockquote", "body",   "caption",
+    "center",   "col",      "colgroup", "dd",         "details",  "dialog",     "dir",    "div",
+    "dl",       "dt",       "fieldset", "figcaption", "figure",   "footer",     "form",   "frame",
+    "frameset", "h1",       "h2",       "h3",         "h4",       "h5",         "h6",     "head",
+    "header",   "hr",       "html",     "iframe",     "legend",   "li",         "link",   "main",
+    "menu",     "menuitem", "nav",      "noframes",   "ol",       "optgroup",   "option", "p",
+    "param",    "section",  "source",   "summary",    "table",    "tbody",      "td",     "tfoot",
+    "th",       "thead",    "title",    "tr",         "track",    "ul"};
 
 /// A complete open or closing tag and nothing else on the line (HTML block of kind 7).
 bool is_lone_tag(std::string_view text) {
@@ -44,11 +51,15 @@ bool is_lone_tag(std::string_view text) {
     while (i < text.size() && is_blank_char(text[i])) ++i;
     return i > from;
   };
-  const auto rest_is_blank = [&] { return text.find_first_not_of(" \t", i) == std::string_view::npos; };
+  const auto rest_is_blank = [&] {
+    return text.find_first_not_of(" \t", i) == std::string_view::npos;
+  };
   const bool closing = i < text.size() && text[i] == '/';
   if (closing) ++i;
   if (i >= text.size() || !is_ascii_letter(text[i])) return false;
-  while (i < text.size() && (is_ascii_letter(text[i]) || is_ascii_number(text[i]) || text[i] == '-')) ++i;
+  while (i < text.size() &&
+         (is_ascii_letter(text[i]) || is_ascii_number(text[i]) || text[i] == '-'))
+    ++i;
   if (closing) {
     skip_blanks();
     return i < text.size() && text[i++] == '>' && rest_is_blank();
@@ -57,9 +68,14 @@ bool is_lone_tag(std::string_view text) {
     const bool spaced = skip_blanks();
     if (i >= text.size()) return false;
     if (text[i] == '>') return ++i, rest_is_blank();
-    if (text[i] == '/') return i + 1 < text.size() && text[i + 1] == '>' && (i += 2, rest_is_blank());
+    if (text[i] == '/')
+      return i + 1 < text.size() && text[i + 1] == '>' && (i += 2, rest_is_blank());
     if (!spaced || !(is_ascii_letter(text[i]) || text[i] == '_' || text[i] == ':')) return false;
-    while (i < text.size() && (is_ascii_letter(text[i]) || is_ascii_number(text[i]) || std::strchr("_.:-", text[i]) != nullptr) && text[i] != '\0') ++i;
+    while (i < text.size() &&
+           (is_ascii_letter(text[i]) || is_ascii_number(text[i]) ||
+            std::strchr("_.:-", text[i]) != nullptr) &&
+           text[i] != '\0')
+      ++i;
     const std::size_t name_end = i;
     skip_blanks();
     if (i >= text.size() || text[i] != '=') {
@@ -75,7 +91,9 @@ bool is_lone_tag(std::string_view text) {
       ++i;
     } else {
       const std::size_t from = i;
-      while (i < text.size() && std::string_view(" \t\"'=<>`").find(text[i]) == std::string_view::npos) ++i;
+      while (i < text.size() &&
+             std::string_view(" \t\"'=<>`").find(text[i]) == std::string_view::npos)
+        ++i;
       if (i == from) return false;
     }
   }
@@ -93,14 +111,20 @@ int html_block_kind(std::string_view text, bool in_paragraph) {
   const std::size_t after = name_at + name.size();
   if (!name.empty()) {
     const bool ends = after >= text.size() || is_blank_char(text[after]) || text[after] == '>';
-    if (ends && name_at == 1 && (name == "script" || name == "pre" || name == "style" || name == "textarea")) return 1;
-    if ((ends || text.substr(after, 2) == "/>") && std::binary_search(kBlockTags.begin(), kBlockTags.end(), name)) return 6;
+    if (ends && name_at == 1 &&
+        (name == "script" || name == "pre" || name == "style" || name == "textarea"))
+      return 1;
+    if ((ends || text.substr(after, 2) == "/>") &&
+        std::binary_search(kBlockTags.begin(), kBlockTags.end(), name))
+      return 6;
   }
   return !in_paragraph && is_lone_tag(text) ? 7 : 0;
 }
 
 bool contains_ignoring_case(std::string_view text, std::string_view lower) {
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; };
+  const auto same = [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+  };
   return std::search(text.begin(), text.end(), lower.begin(), lower.end(), same) != text.end();
 }
 
@@ -108,12 +132,18 @@ bool ends_html_block(int kind, std::string_view text) {
   switch (kind) {
     case 1:
       return contains_ignoring_case(text, "</script>") || contains_ignoring_case(text, "</pre>") ||
-             contains_ignoring_case(text, "</style>") || contains_ignoring_case(text, "</textarea>");
-    case 2: return text.find("-->") != std::string_view::npos;
-    case 3: return text.find("?>") != std::string_view::npos;
-    case 4: return text.find('>') != std::string_view::npos;
-    case 5: return text.find("]]>") != std::string_view::npos;
-    default: return false;
+             contains_ignoring_case(text, "</style>") ||
+             contains_ignoring_case(text, "</textarea>");
+    case 2:
+      return text.find("-->") != std::string_view::npos;
+    case 3:
+      return text.find("?>") != std::string_view::npos;
+    case 4:
+      return text.find('>') != std::string_view::npos;
+    case 5:
+      return text.find("]]>") != std::string_view::npos;
+    default:
+      return false;
   }
 }
 
@@ -143,8 +173,10 @@ bool is_delimiter_row(std::string_view row) {
       has_dash = in_cell = true;
     } else if (c == ':') {
       if (cell_done) return false;
-      if (in_cell) cell_done = true;
-      else if (i + 1 >= row.size() || row[i + 1] != '-') return false;
+      if (in_cell)
+        cell_done = true;
+      else if (i + 1 >= row.size() || row[i + 1] != '-')
+        return false;
     } else if (is_blank_char(c)) {
       if (in_cell) cell_done = true;
     } else {
@@ -158,13 +190,16 @@ bool is_delimiter_row(std::string_view row) {
 std::string_view trailing_block_id(std::string_view line) {
   const std::size_t end = line.find_last_not_of(" \t") + 1;
   std::size_t at = end;
-  while (at > 0 && (is_ascii_letter(line[at - 1]) || is_ascii_number(line[at - 1]) || line[at - 1] == '-')) --at;
+  while (at > 0 &&
+         (is_ascii_letter(line[at - 1]) || is_ascii_number(line[at - 1]) || line[at - 1] == '-'))
+    --at;
   if (at == end || at == 0 || line[at - 1] != '^') return {};
   if (at >= 2 && !is_blank_char(line[at - 2])) return {};
   return line.substr(at, end - at);
 }
 
-/// Bytes that a link reference definition at the front of `text` takes, its line end included; 0 if there is none.
+/// Bytes that a link reference definition at the front of `text` takes, its line end included; 0 if
+/// there is none.
 std::size_t reference_definition_length(std::string_view text) {
   if (text.size() < 4 || text[0] != '[' || text[1] == '^') return 0;
   std::size_t i = 1;
@@ -177,7 +212,8 @@ std::size_t reference_definition_length(std::string_view text) {
   if (!has_text || i + 1 >= text.size() || text[i + 1] != ':') return 0;
   i += 2;
   const auto skip_space = [&](bool one_line_end) {
-    while (i < text.size() && (is_blank_char(text[i]) || (text[i] == '\n' && one_line_end))) one_line_end = one_line_end && text[i] != '\n', ++i;
+    while (i < text.size() && (is_blank_char(text[i]) || (text[i] == '\n' && one_line_end)))
+      one_line_end = one_line_end && text[i] != '\n', ++i;
   };
   skip_space(true);
   if (i >= text.size() || text[i] == '\n') return 0;
@@ -189,7 +225,8 @@ std::size_t reference_definition_length(std::string_view text) {
     while (i < text.size() && !is_blank_char(text[i]) && text[i] != '\n') ++i;
   }
   const std::size_t line_end = std::min(text.find('\n', i), text.size());
-  const bool dest_ends_line = text.substr(i, line_end - i).find_first_not_of(" \t") == std::string_view::npos;
+  const bool dest_ends_line =
+      text.substr(i, line_end - i).find_first_not_of(" \t") == std::string_view::npos;
   const std::size_t after_dest = i;
   skip_space(true);
   if (i > after_dest && i < text.size() && (text[i] == '"' || text[i] == '\'' || text[i] == '(')) {
@@ -197,7 +234,9 @@ std::size_t reference_definition_length(std::string_view text) {
     const std::size_t title_line_end = std::min(text.find('\n', i), text.size());
     std::size_t quote = i + 1;
     while (quote < title_line_end && text[quote] != close) quote += text[quote] == '\\' ? 2 : 1;
-    if (quote < title_line_end && text.substr(quote + 1, title_line_end - quote - 1).find_first_not_of(" \t") == std::string_view::npos)
+    if (quote < title_line_end &&
+        text.substr(quote + 1, title_line_end - quote - 1).find_first_not_of(" \t") ==
+            std::string_view::npos)
       return std::min(title_line_end + 1, text.size());
   }
   return dest_ends_line ? std::min(line_end + 1, text.size()) : 0;
@@ -206,7 +245,11 @@ std::size_t reference_definition_length(std::string_view text) {
 class BlockScanner {
  public:
   BlockScanner(std::string_view bytes, std::size_t begin, int first_line, BlockSink& sink)
-      : bytes_(bytes), sink_(sink), next_(begin), number_(first_line - 1), has_cr_(bytes.find('\r') != std::string_view::npos) {
+      : bytes_(bytes),
+        sink_(sink),
+        next_(begin),
+        number_(first_line - 1),
+        has_cr_(bytes.find('\r') != std::string_view::npos) {
     containers_.push_back({});
   }
 
@@ -229,7 +272,7 @@ class BlockScanner {
   struct Extent {
     int line = 0, end_line = 0;  ///< `line` 0: none
     std::size_t begin = 0, end = 0;
-    char list_mark = 0;          ///< not 0: a list of this mark
+    char list_mark = 0;  ///< not 0: a list of this mark
   };
   struct Container {
     Kind kind = Kind::Document;
@@ -238,7 +281,7 @@ class BlockScanner {
     char mark = 0;
     int line = 0;
     std::size_t begin = 0;
-    std::string_view id;     ///< of an item, once found
+    std::string_view id;  ///< of an item, once found
     Extent last;
   };
 
@@ -250,7 +293,10 @@ class BlockScanner {
     const char* from = bytes_.data() + line_begin_;
     const std::size_t left = bytes_.size() - line_begin_;
     const void* found = std::memchr(from, '\n', left);
-    line_end_ = found == nullptr ? bytes_.size() : line_begin_ + static_cast<std::size_t>(static_cast<const char*>(found) - from);
+    line_end_ =
+        found == nullptr
+            ? bytes_.size()
+            : line_begin_ + static_cast<std::size_t>(static_cast<const char*>(found) - from);
     next_ = std::min(line_end_ + 1, bytes_.size());
     if (has_cr_) {
       if (const void* cr = std::memchr(from, '\r', line_end_ - line_begin_)) {
@@ -267,9 +313,12 @@ class BlockScanner {
     first_ = pos_;
     std::size_t column = column_;
     for (; first_ < line_end_; ++first_) {
-      if (bytes_[first_] == ' ') ++column;
-      else if (bytes_[first_] == '\t') column += 4 - column % 4;
-      else break;
+      if (bytes_[first_] == ' ')
+        ++column;
+      else if (bytes_[first_] == '\t')
+        column += 4 - column % 4;
+      else
+        break;
     }
     indent_ = column - column_;
     blank_ = first_ >= line_end_;
@@ -287,17 +336,22 @@ class BlockScanner {
   void advance_to_first() { advance_columns(indent_); }
 
   std::string_view rest() const { return bytes_.substr(first_, line_end_ - first_); }
-  BlockLine current_line(std::size_t begin) const { return {begin, line_end_, line_begin_, number_}; }
+  BlockLine current_line(std::size_t begin) const {
+    return {begin, line_end_, line_begin_, number_};
+  }
 
   // --- one line through the containers, as in cmark's block phase ---
 
   void process_line() {
     std::size_t matched = 1;
-    for (; matched < containers_.size() && continues(containers_[matched]); ++matched) {}
+    for (; matched < containers_.size() && continues(containers_[matched]); ++matched) {
+    }
     const bool all_matched = matched == containers_.size();
     find_first();
     const bool was_paragraph = state_ == State::Paragraph;
-    if (all_matched && state_ != State::None && state_ != State::Paragraph && state_ != State::Table && continue_verbatim()) return note_content();
+    if (all_matched && state_ != State::None && state_ != State::Paragraph &&
+        state_ != State::Table && continue_verbatim())
+      return note_content();
     if (was_paragraph && all_matched && blank_) close_leaf();
     if (state_ == State::Table && (!all_matched || blank_)) close_leaf();
 
@@ -364,7 +418,8 @@ class BlockScanner {
           return true;
         }
         return false;
-      case Kind::Document: return true;
+      case Kind::Document:
+        return true;
     }
     return false;
   }
@@ -375,7 +430,8 @@ class BlockScanner {
     if (pos_ < line_end_ && is_blank_char(bytes_[pos_])) advance_columns(1);
   }
 
-  /// Lines of code, HTML and math go to their block unread. False when the block ended before this line.
+  /// Lines of code, HTML and math go to their block unread. False when the block ended before this
+  /// line.
   bool continue_verbatim() {
     switch (state_) {
       case State::Fence: {
@@ -383,7 +439,8 @@ class BlockScanner {
         const std::string_view text = rest();
         if (indent_ <= 3 && !text.empty() && text[0] == fence_mark_) {
           const std::size_t run = std::min(text.find_first_not_of(fence_mark_), text.size());
-          if (run >= fence_length_ && text.find_first_not_of(" \t", run) == std::string_view::npos) finish_leaf();
+          if (run >= fence_length_ && text.find_first_not_of(" \t", run) == std::string_view::npos)
+            finish_leaf();
         }
         return true;
       }
@@ -406,7 +463,8 @@ class BlockScanner {
         }
         if (!blank_) leaf_.lines.push_back(current_line(first_));
         return true;
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -425,17 +483,27 @@ class BlockScanner {
         advance_to_first();
         skip_quote_mark();
         return Step::Container;
-      case '#': return start_atx(prepare) ? Step::Leaf : Step::Nothing;
+      case '#':
+        return start_atx(prepare) ? Step::Leaf : Step::Nothing;
       case '`':
-      case '~': return start_fence(prepare) ? Step::Leaf : Step::Nothing;
-      case '<': return start_html(in_paragraph, prepare) ? Step::Leaf : Step::Nothing;
-      case '$': return start_math(prepare) ? Step::Leaf : Step::Nothing;
-      case '=': return in_paragraph && start_setext() ? Step::Leaf : Step::Nothing;
-      case '[': return start_footnote(prepare) ? Step::Container : Step::Nothing;
-      case '%': track_comment(); return Step::Nothing;
+      case '~':
+        return start_fence(prepare) ? Step::Leaf : Step::Nothing;
+      case '<':
+        return start_html(in_paragraph, prepare) ? Step::Leaf : Step::Nothing;
+      case '$':
+        return start_math(prepare) ? Step::Leaf : Step::Nothing;
+      case '=':
+        return in_paragraph && start_setext() ? Step::Leaf : Step::Nothing;
+      case '[':
+        return start_footnote(prepare) ? Step::Container : Step::Nothing;
+      case '%':
+        track_comment();
+        return Step::Nothing;
       case '|':
-      case ':': return in_paragraph && start_table() ? Step::Leaf : Step::Nothing;
-      default: break;
+      case ':':
+        return in_paragraph && start_table() ? Step::Leaf : Step::Nothing;
+      default:
+        break;
     }
     if (c == '-' && in_paragraph && start_setext()) return Step::Leaf;
     if (c == '-' && in_paragraph && start_table()) return Step::Leaf;
@@ -478,7 +546,9 @@ class BlockScanner {
   bool start_setext() {
     const std::string_view text = rest();
     const std::size_t run = text.find_first_not_of(text[0]);
-    if (run != std::string_view::npos && text.find_first_not_of(" \t", run) != std::string_view::npos) return false;
+    if (run != std::string_view::npos &&
+        text.find_first_not_of(" \t", run) != std::string_view::npos)
+      return false;
     flush_reference_definitions();
     if (leaf_.lines.empty()) {  // nothing but definitions: the underline is text
       start_paragraph();
@@ -537,13 +607,15 @@ class BlockScanner {
     return true;
   }
 
-  /// Whether `mark` stands on a later line. `ahead` remembers the last answer, so that all calls together are linear.
+  /// Whether `mark` stands on a later line. `ahead` remembers the last answer, so that all calls
+  /// together are linear.
   bool occurs_later(std::string_view mark, std::size_t& ahead) const {
     if (ahead != std::string_view::npos && ahead < line_end_) ahead = bytes_.find(mark, line_end_);
     return ahead != std::string_view::npos;
   }
 
-  /// A line that begins with `%%` and holds no second one opens a comment, in which list items are no tasks.
+  /// A line that begins with `%%` and holds no second one opens a comment, in which list items are
+  /// no tasks.
   void track_comment() {
     const std::string_view text = rest();
     if (number_ == comment_toggle_line_ || text.substr(0, 2) != "%%") return;
@@ -557,19 +629,26 @@ class BlockScanner {
     const char mark = bytes_[first_];
     std::size_t count = 0, i = first_;
     for (; i < line_end_; ++i) {
-      if (bytes_[i] == mark) ++count;
-      else if (!is_blank_char(bytes_[i])) break;
+      if (bytes_[i] == mark)
+        ++count;
+      else if (!is_blank_char(bytes_[i]))
+        break;
     }
     if (i >= line_end_ && count >= 3) return true;
-    if (i < line_end_ && is_blank_char(bytes_[i - 1])) break_kill_ = i;  // no break before here on this line
+    if (i < line_end_ && is_blank_char(bytes_[i - 1]))
+      break_kill_ = i;  // no break before here on this line
     return false;
   }
 
   bool start_table() {
-    if (leaf_.lines.empty() || leaf_.lines.back().number + 1 != number_ || !is_delimiter_row(rest())) return false;
+    if (leaf_.lines.empty() || leaf_.lines.back().number + 1 != number_ ||
+        !is_delimiter_row(rest()))
+      return false;
     const BlockLine header = leaf_.lines.back();
     const std::string_view header_text = bytes_.substr(header.begin, header.end - header.begin);
-    if (header_text.find('|') == std::string_view::npos && rest().find_first_of("|:") == std::string_view::npos) return false;
+    if (header_text.find('|') == std::string_view::npos &&
+        rest().find_first_of("|:") == std::string_view::npos)
+      return false;
     const std::size_t columns = count_cells(rest());
     if (columns == 0) guard_met_ = true;
     if (columns == 0 || count_cells(header_text) != columns) return false;
@@ -635,7 +714,8 @@ class BlockScanner {
 
   void add_lazy_line(std::size_t matched) {
     const std::string_view id = trailing_block_id(rest());
-    if (!id.empty() && rest()[0] == '^' && containers_[matched].kind == Kind::Quote) {  // alone directly under a quote
+    if (!id.empty() && rest()[0] == '^' &&
+        containers_[matched].kind == Kind::Quote) {  // alone directly under a quote
       close_leaf();
       close_containers(matched);
       const Extent& quote = containers_.back().last;
@@ -666,7 +746,9 @@ class BlockScanner {
     const std::string_view text = rest();
     if (text.substr(0, 2) != "[^") return false;
     const std::size_t close = text.substr(0, 1000).find_first_of("] \t[", 2);
-    if (close == std::string_view::npos || close == 2 || text[close] != ']' || text.substr(close + 1, 1) != ":" || !has_room()) return false;
+    if (close == std::string_view::npos || close == 2 || text[close] != ']' ||
+        text.substr(close + 1, 1) != ":" || !has_room())
+      return false;
     prepare();
     push_container(Kind::Footnote, 4, '^');
     advance_to_first();
@@ -681,8 +763,11 @@ class BlockScanner {
     char mark = bytes_[at];
     if (is_ascii_number(mark)) {
       std::size_t value = 0;
-      for (; at < line_end_ && is_ascii_number(bytes_[at]) && at - first_ < 9; ++at) value = value * 10 + static_cast<std::size_t>(bytes_[at] - '0');
-      if (at >= line_end_ || (bytes_[at] != '.' && bytes_[at] != ')') || (in_paragraph && value != 1)) return false;
+      for (; at < line_end_ && is_ascii_number(bytes_[at]) && at - first_ < 9; ++at)
+        value = value * 10 + static_cast<std::size_t>(bytes_[at] - '0');
+      if (at >= line_end_ || (bytes_[at] != '.' && bytes_[at] != ')') ||
+          (in_paragraph && value != 1))
+        return false;
       mark = bytes_[at];
     } else if (mark != '-' && mark != '*' && mark != '+') {
       return false;
@@ -710,7 +795,9 @@ class BlockScanner {
       advance_to_first();
     }
     push_container(Kind::Item, mark_offset + padding, mark);
-    if (padding > mark_width + 1 || indent_ < 5) sink_.on_item(current_line(std::min(bytes_.find_first_not_of(" \t", pos_), line_end_)), line_begin_ < comment_end_);
+    if (padding > mark_width + 1 || indent_ < 5)
+      sink_.on_item(current_line(std::min(bytes_.find_first_not_of(" \t", pos_), line_end_)),
+                    line_begin_ < comment_end_);
     return true;
   }
 
@@ -720,8 +807,11 @@ class BlockScanner {
     while (containers_.size() > count) {
       const Container container = containers_.back();
       containers_.pop_back();
-      Extent extent{container.line, std::max(last_content_line_, container.line), container.begin, std::max(last_content_end_, container.begin), 0};
-      if (!container.id.empty()) sink_.on_named_block({container.id, extent.line, extent.end_line, extent.begin, extent.end});
+      Extent extent{container.line, std::max(last_content_line_, container.line), container.begin,
+                    std::max(last_content_end_, container.begin), 0};
+      if (!container.id.empty())
+        sink_.on_named_block(
+            {container.id, extent.line, extent.end_line, extent.begin, extent.end});
       Extent& last = containers_.back().last;
       if (container.kind == Kind::Item) {
         extent.list_mark = container.mark;
@@ -736,7 +826,9 @@ class BlockScanner {
 
   // --- the end of a leaf ---
 
-  Extent table_extent() const { return {table_begin_.number, last_content_line_, table_begin_.line_begin, last_content_end_, 0}; }
+  Extent table_extent() const {
+    return {table_begin_.number, last_content_line_, table_begin_.line_begin, last_content_end_, 0};
+  }
 
   /// Ends the open leaf before the current line.
   void close_leaf() {
@@ -765,15 +857,18 @@ class BlockScanner {
     const BlockLine& first = leaf_.lines.front();
     const BlockLine& last = leaf_.lines.back();
     leaf_.after = leaf_.setext ? next_ : next_line_after(last);
-    containers_.back().last = leaf_.setext ? Extent{first.number, number_, first.line_begin, line_end_, 0}
-                                           : Extent{first.number, last.number, first.line_begin, last.end, 0};
+    containers_.back().last =
+        leaf_.setext ? Extent{first.number, number_, first.line_begin, line_end_, 0}
+                     : Extent{first.number, last.number, first.line_begin, last.end, 0};
     sink_.on_leaf(leaf_);
   }
 
   void name_heading() {
     const BlockLine& last = leaf_.lines.back();
     const std::string_view id = trailing_block_id(bytes_.substr(last.begin, last.end - last.begin));
-    if (!id.empty()) sink_.on_named_block({id, leaf_.lines.front().number, number_, leaf_.lines.front().line_begin, line_end_});
+    if (!id.empty())
+      sink_.on_named_block(
+          {id, leaf_.lines.front().number, number_, leaf_.lines.front().line_begin, line_end_});
   }
 
   void close_paragraph() {
@@ -803,17 +898,20 @@ class BlockScanner {
     return line.end + (bytes_.substr(line.end, 2) == "\r\n" ? 2 : 1);
   }
 
-  /// Takes link reference definitions off the front of the open paragraph and reports them as paragraphs.
+  /// Takes link reference definitions off the front of the open paragraph and reports them as
+  /// paragraphs.
   void flush_reference_definitions() {
     std::vector<BlockLine>& lines = leaf_.lines;
     std::size_t done = 0;
-    while (done < lines.size() && lines[done].begin < lines[done].end && bytes_[lines[done].begin] == '[') {
+    while (done < lines.size() && lines[done].begin < lines[done].end &&
+           bytes_[lines[done].begin] == '[') {
       std::string text;
       for (std::size_t i = done; i < lines.size() && i < done + 3; ++i)
         text.append(bytes_.substr(lines[i].begin, lines[i].end - lines[i].begin)).append("\n");
       const std::size_t length = reference_definition_length(text);
       if (length == 0) break;
-      const auto count = static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length), '\n'));
+      const auto count = static_cast<std::size_t>(
+          std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length), '\n'));
       Leaf definition;
       definition.nested = leaf_.nested;
       definition.is_definition = true;
@@ -832,7 +930,8 @@ class BlockScanner {
   bool has_cr_;
   bool guard_met_ = false;
 
-  std::size_t line_begin_ = 0, line_end_ = 0, pos_ = 0, column_ = 0, first_ = 0, indent_ = 0, break_kill_ = 0;
+  std::size_t line_begin_ = 0, line_end_ = 0, pos_ = 0, column_ = 0, first_ = 0, indent_ = 0,
+              break_kill_ = 0;
   bool blank_ = false;
 
   std::vector<Container> containers_;

@@ -1,12 +1,12 @@
 #include "vault/chunk.hpp"
 
-#include <algorithm>
-
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "vault/block_scanner.hpp"
 #include "vault/line_ends.hpp"
+
+#include <algorithm>
 
 namespace indx {
 namespace {
@@ -22,10 +22,12 @@ struct Unit {
 class UnitSink : public BlockSink {
  public:
   void on_leaf(const Leaf& leaf) override {
-    const bool verbatim = leaf.kind == LeafKind::Code || leaf.kind == LeafKind::Math || leaf.kind == LeafKind::Html || leaf.kind == LeafKind::RawHtml;
+    const bool verbatim = leaf.kind == LeafKind::Code || leaf.kind == LeafKind::Math ||
+                          leaf.kind == LeafKind::Html || leaf.kind == LeafKind::RawHtml;
     if (leaf.kind == LeafKind::TableRow && !leaf.first_of_table && !units.empty()) return;
     const std::size_t begin = leaf.lines.front().line_begin;
-    if (!units.empty() && begin <= units.back().begin) return;  // a second block on the line of a list mark
+    if (!units.empty() && begin <= units.back().begin)
+      return;  // a second block on the line of a list mark
     units.push_back({begin, begin, 0, verbatim || leaf.kind == LeafKind::TableRow});
   }
   std::vector<Unit> units;
@@ -37,17 +39,22 @@ struct Section {
   std::vector<std::string> path;
 };
 
-/// The stretches between the headings of the outline. A heading without text of its own opens the section that follows.
+/// The stretches between the headings of the outline. A heading without text of its own opens the
+/// section that follows.
 std::vector<Section> sections_of(std::string_view bytes, const ParsedNote& note) {
   std::vector<Section> sections;
   std::vector<const Heading*> above;
   Section current{note.frontmatter.body_begin, 0, nullptr, {}};
   bool only_heading = false;
-  const auto blank = [&](std::size_t begin, std::size_t end) { return trim(bytes.substr(begin, end - begin)).empty(); };
+  const auto blank = [&](std::size_t begin, std::size_t end) {
+    return trim(bytes.substr(begin, end - begin)).empty();
+  };
   for (const Heading& heading : note.headings) {
     if (heading.nested) continue;
     only_heading = current.heading != nullptr && blank(current.heading->content, heading.begin);
-    const bool joins = only_heading && count_code_points(bytes.substr(current.begin, heading.begin - current.begin)) < kTargetChunkChars / 4;
+    const bool joins =
+        only_heading && count_code_points(bytes.substr(
+                            current.begin, heading.begin - current.begin)) < kTargetChunkChars / 4;
     current.end = heading.begin;
     if (!joins && !blank(current.begin, current.end)) sections.push_back(current);
     while (!above.empty() && above.back()->level >= heading.level) above.pop_back();
@@ -62,10 +69,13 @@ std::vector<Section> sections_of(std::string_view bytes, const ParsedNote& note)
   return sections;
 }
 
-bool ends_sentence(char32_t c) { return c == '.' || c == '!' || c == '?' || c == 0x3002 || c == 0xFF01 || c == 0xFF1F || c == 0x2026; }
+bool ends_sentence(char32_t c) {
+  return c == '.' || c == '!' || c == '?' || c == 0x3002 || c == 0xFF01 || c == 0xFF1F ||
+         c == 0x2026;
+}
 
-/// Where to cut a stretch that is too long: the last good place within the target, else within the hard limit, else
-/// the hard limit itself.
+/// Where to cut a stretch that is too long: the last good place within the target, else within the
+/// hard limit, else the hard limit itself.
 std::size_t cut_place(std::string_view bytes, std::size_t begin, std::size_t end, bool by_line) {
   std::size_t line_cut = 0, sentence_cut = 0, word_cut = 0, chars = 0, at = begin;
   bool after_sentence = false;
@@ -76,7 +86,9 @@ std::size_t cut_place(std::string_view bytes, std::size_t begin, std::size_t end
     if (at > begin && after_sentence && (white || point.value > 0x2E80)) sentence_cut = at;
     if (at > begin && bytes[at - 1] == '\n') line_cut = at;
     if (white) word_cut = at + point.length;
-    after_sentence = ends_sentence(point.value) || (after_sentence && (point.value == '"' || point.value == ')' || point.value == 0x201D || point.value == 0x300D));
+    after_sentence = ends_sentence(point.value) ||
+                     (after_sentence && (point.value == '"' || point.value == ')' ||
+                                         point.value == 0x201D || point.value == 0x300D));
     at += point.length;
   }
   if (at >= end) return end;
@@ -87,12 +99,14 @@ std::size_t cut_place(std::string_view bytes, std::size_t begin, std::size_t end
 
 class Chunker {
  public:
-  Chunker(std::string_view path, std::string_view bytes, std::vector<Chunk>& chunks) : path_(path), bytes_(bytes), chunks_(chunks) {}
+  Chunker(std::string_view path, std::string_view bytes, std::vector<Chunk>& chunks)
+      : path_(path), bytes_(bytes), chunks_(chunks) {}
 
   void add_section(const Section& section, std::vector<Unit> units) {
     std::size_t begin = section.begin, chars = 0;
     std::size_t total = 0;
-    for (Unit& unit : units) total += unit.chars = count_code_points(bytes_.substr(unit.begin, unit.end - unit.begin));
+    for (Unit& unit : units)
+      total += unit.chars = count_code_points(bytes_.substr(unit.begin, unit.end - unit.begin));
     if (total <= kTargetChunkChars) return add(section, section.begin, section.end);
     for (const Unit& unit : units) {
       if (chars > 0 && chars + unit.chars > kTargetChunkChars) {
@@ -126,7 +140,9 @@ class Chunker {
       if (!trim(bytes_.substr(begin, line_end - begin)).empty()) break;
       begin = std::min(next_line_of(bytes_, line_end), end);
     }
-    while (end > begin && std::string_view(" \t\r\n").find(bytes_[end - 1]) != std::string_view::npos) --end;
+    while (end > begin &&
+           std::string_view(" \t\r\n").find(bytes_[end - 1]) != std::string_view::npos)
+      --end;
     if (begin >= end) return;
     Chunk chunk;
     if (section.heading != nullptr) chunk.heading = section.heading->text;
@@ -145,7 +161,8 @@ class Chunker {
 
 }  // namespace
 
-std::vector<Chunk> chunk_note(std::string_view path, std::string_view bytes, const ParsedNote& note) {
+std::vector<Chunk> chunk_note(std::string_view path, std::string_view bytes,
+                              const ParsedNote& note) {
   UnitSink sink;
   scan_blocks(bytes, note.frontmatter.body_begin, 1, sink);
   const std::vector<Unit>& units = sink.units;
@@ -157,7 +174,8 @@ std::vector<Chunk> chunk_note(std::string_view path, std::string_view bytes, con
     while (next < units.size() && units[next].begin < section.end) inside.push_back(units[next++]);
     if (inside.empty()) inside.push_back({section.begin, section.end, 0, false});
     inside.front().begin = section.begin;
-    for (std::size_t i = 0; i < inside.size(); ++i) inside[i].end = i + 1 < inside.size() ? inside[i + 1].begin : section.end;
+    for (std::size_t i = 0; i < inside.size(); ++i)
+      inside[i].end = i + 1 < inside.size() ? inside[i + 1].begin : section.end;
     chunker.add_section(section, std::move(inside));
   }
   return chunks;

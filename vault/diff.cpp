@@ -1,15 +1,16 @@
-#include <algorithm>
-#include <unordered_map>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "vault/note_edit.hpp"
+
+#include <algorithm>
+#include <unordered_map>
 
 namespace indx {
 namespace {
 
 constexpr int kContext = 3;
-constexpr int kMaxEdits = 1000;  ///< beyond this many the differing middle is shown as replaced as a whole
+constexpr int kMaxEdits =
+    1000;  ///< beyond this many the differing middle is shown as replaced as a whole
 
 struct DiffLine {
   char mark = ' ';
@@ -27,18 +28,26 @@ std::vector<std::string_view> diff_lines(std::string_view text) {
 }
 
 /// Myers' greedy algorithm on line numbers; false when more than kMaxEdits are needed.
-bool shortest_edits(const std::vector<int>& a, const std::vector<int>& b, std::vector<char>& marks) {
+bool shortest_edits(const std::vector<int>& a, const std::vector<int>& b,
+                    std::vector<char>& marks) {
   const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
   const int limit = std::min(n + m, kMaxEdits);
   std::vector<int> furthest(static_cast<std::size_t>(2 * limit + 3), 0);
-  const auto at = [&](std::vector<int>& row, int k) -> int& { return row[static_cast<std::size_t>(k + limit + 1)]; };
+  const auto at = [&](std::vector<int>& row, int k) -> int& {
+    return row[static_cast<std::size_t>(k + limit + 1)];
+  };
   std::vector<std::vector<int>> trace;
   int edits = -1;
   for (int d = 0; d <= limit && edits < 0; ++d) {
-    trace.emplace_back(furthest.begin() + (limit + 1 - d - 1), furthest.begin() + (limit + 1 + d + 2));
+    trace.emplace_back(furthest.begin() + (limit + 1 - d - 1),
+                       furthest.begin() + (limit + 1 + d + 2));
     for (int k = -d; k <= d; k += 2) {
-      int x = k == -d || (k != d && at(furthest, k - 1) < at(furthest, k + 1)) ? at(furthest, k + 1) : at(furthest, k - 1) + 1;
-      while (x < n && x - k < m && x - k >= 0 && a[static_cast<std::size_t>(x)] == b[static_cast<std::size_t>(x - k)]) ++x;
+      int x = k == -d || (k != d && at(furthest, k - 1) < at(furthest, k + 1))
+                  ? at(furthest, k + 1)
+                  : at(furthest, k - 1) + 1;
+      while (x < n && x - k < m && x - k >= 0 &&
+             a[static_cast<std::size_t>(x)] == b[static_cast<std::size_t>(x - k)])
+        ++x;
       at(furthest, k) = x;
       if (x >= n && x - k >= m) {
         edits = d;
@@ -79,12 +88,16 @@ std::string unified_diff(std::string_view path, std::string_view before, std::st
   std::size_t same_front = 0, same_back = 0;
   const std::size_t shorter = std::min(old_lines.size(), new_lines.size());
   while (same_front < shorter && old_lines[same_front] == new_lines[same_front]) ++same_front;
-  while (same_back < shorter - same_front && old_lines[old_lines.size() - 1 - same_back] == new_lines[new_lines.size() - 1 - same_back]) ++same_back;
+  while (same_back < shorter - same_front &&
+         old_lines[old_lines.size() - 1 - same_back] == new_lines[new_lines.size() - 1 - same_back])
+    ++same_back;
 
   std::unordered_map<std::string_view, int> numbers;
   const auto number_all = [&](const std::vector<std::string_view>& lines) {
     std::vector<int> result;
-    for (std::size_t i = same_front; i < lines.size() - same_back; ++i) result.push_back(numbers.try_emplace(lines[i], static_cast<int>(numbers.size())).first->second);
+    for (std::size_t i = same_front; i < lines.size() - same_back; ++i)
+      result.push_back(
+          numbers.try_emplace(lines[i], static_cast<int>(numbers.size())).first->second);
     return result;
   };
   const std::vector<int> a = number_all(old_lines), b = number_all(new_lines);
@@ -120,7 +133,8 @@ std::string unified_diff(std::string_view path, std::string_view before, std::st
         if (marks[j] == ' ') ++new_count;
       }
     }
-    out += cat("@@ -", old_count == 0 ? old_line : old_line + 1, ",", old_count, " +", new_count == 0 ? new_line : new_line + 1, ",", new_count, " @@\n", hunk);
+    out += cat("@@ -", old_count == 0 ? old_line : old_line + 1, ",", old_count, " +",
+               new_count == 0 ? new_line : new_line + 1, ",", new_count, " @@\n", hunk);
     old_at = old_line + old_count;
     new_at = new_line + new_count;
     i = end;

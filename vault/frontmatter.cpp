@@ -1,12 +1,12 @@
 #include "vault/frontmatter.hpp"
 
-#include <algorithm>
-#include <unordered_set>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "vault/markdown.hpp"
 #include "vault/yaml_tree.hpp"
+
+#include <algorithm>
+#include <unordered_set>
 
 namespace indx {
 namespace {
@@ -29,9 +29,11 @@ bool is_fence_line(std::string_view line) {
 
 /// First byte of the closing fence; npos if there is none.
 std::size_t find_closing_fence(std::string_view bytes, std::size_t from) {
-  for (std::size_t at = bytes.find("---", from); at != std::string_view::npos; at = bytes.find("---", at + 1)) {
+  for (std::size_t at = bytes.find("---", from); at != std::string_view::npos;
+       at = bytes.find("---", at + 1)) {
     const bool at_line_start = at == from || bytes[at - 1] == '\n' || bytes[at - 1] == '\r';
-    if (at_line_start && is_fence_line(bytes.substr(at, line_end_at(bytes, at).end - at))) return at;
+    if (at_line_start && is_fence_line(bytes.substr(at, line_end_at(bytes, at).end - at)))
+      return at;
   }
   return std::string_view::npos;
 }
@@ -40,7 +42,8 @@ std::size_t find_closing_fence(std::string_view bytes, std::size_t from) {
 Json top_level_value(const YamlTree& tree, int index, std::string_view key, std::string* error) {
   const YamlNode& node = tree.nodes[static_cast<std::size_t>(index)];
   Json value = yaml_value(tree, index, error);
-  if (value.is_number() && node.kind == YamlNode::Kind::Scalar && is_text_only_key(key)) return node.text;
+  if (value.is_number() && node.kind == YamlNode::Kind::Scalar && is_text_only_key(key))
+    return node.text;
   return value;
 }
 
@@ -68,13 +71,16 @@ int count_lines_before(std::string_view bytes, std::size_t end) {
   return lines;
 }
 
-/// The items of a list-like property: its texts, split on commas and white space where `legacy` asks for it.
-std::vector<std::string> text_items(const Json& value, bool split_texts, std::vector<std::string>* other) {
+/// The items of a list-like property: its texts, split on commas and white space where `legacy`
+/// asks for it.
+std::vector<std::string> text_items(const Json& value, bool split_texts,
+                                    std::vector<std::string>* other) {
   std::vector<std::string> items;
   const auto add = [&](const Json& item) {
     if (item.is_null()) return;
     if (!item.is_string()) {
-      if (other != nullptr) other->push_back(item.dump(-1, ' ', false, Json::error_handler_t::replace));
+      if (other != nullptr)
+        other->push_back(item.dump(-1, ' ', false, Json::error_handler_t::replace));
       return;
     }
     const auto& text = item.get_ref<const std::string&>();
@@ -97,7 +103,8 @@ std::vector<std::string> text_items(const Json& value, bool split_texts, std::ve
 }
 
 /// Every value whose key is `name`, or `singular` in legacy mode, without regard to case.
-std::vector<const Json*> special_values(const Json& values, std::string_view name, std::string_view singular, bool legacy) {
+std::vector<const Json*> special_values(const Json& values, std::string_view name,
+                                        std::string_view singular, bool legacy) {
   std::vector<const Json*> found;
   if (!values.is_object()) return found;
   for (const auto& [key, value] : values.items()) {
@@ -115,7 +122,8 @@ Frontmatter parse_frontmatter(std::string_view bytes) {
   block.begin = block.content_begin = block.content_end = block.body_begin = start;
   if (bytes.substr(start, 3) != "---") return block;
   const LineEnd first = line_end_at(bytes, start);
-  if (!is_fence_line(bytes.substr(start, first.end - start)) || first.next == first.end) return block;
+  if (!is_fence_line(bytes.substr(start, first.end - start)) || first.next == first.end)
+    return block;
   const std::size_t close = find_closing_fence(bytes, first.next);
   if (close == std::string_view::npos) return block;
 
@@ -123,7 +131,8 @@ Frontmatter parse_frontmatter(std::string_view bytes) {
   block.content_begin = first.next;
   block.content_end = close;
   block.body_begin = line_end_at(bytes, close).next;
-  const YamlTree tree = read_yaml(bytes.substr(block.content_begin, block.content_end - block.content_begin));
+  const YamlTree tree =
+      read_yaml(bytes.substr(block.content_begin, block.content_end - block.content_begin));
   if (tree.error) {
     block.error = tree.error;
     block.error->line += 1;
@@ -150,7 +159,8 @@ const Json* find_property(const Json& values, std::string_view name) {
   return nullptr;
 }
 
-std::vector<std::string> property_tags(const Json& values, bool legacy, std::vector<std::string>* invalid) {
+std::vector<std::string> property_tags(const Json& values, bool legacy,
+                                       std::vector<std::string>* invalid) {
   std::vector<std::string> tags;
   std::unordered_set<std::string> seen;
   for (const Json* value : special_values(values, "tags", "tag", legacy)) {
@@ -169,7 +179,8 @@ std::vector<std::string> property_tags(const Json& values, bool legacy, std::vec
 std::vector<std::string> property_aliases(const Json& values, bool legacy) {
   std::vector<std::string> aliases;
   for (const Json* value : special_values(values, "aliases", "alias", legacy)) {
-    if (legacy && value->is_string()) {  // the old form: one text, split on commas only, since names hold spaces
+    if (legacy && value->is_string()) {  // the old form: one text, split on commas only, since
+                                         // names hold spaces
       for (const std::string& part : split(value->get_ref<const std::string&>(), ','))
         if (!trim(part).empty()) aliases.emplace_back(trim(part));
       continue;

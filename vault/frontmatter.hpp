@@ -1,10 +1,10 @@
 #pragma once
+#include "base/result.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "base/result.hpp"
 
 namespace indx {
 
@@ -19,28 +19,35 @@ struct Frontmatter {
   std::size_t begin = 0;          ///< of the opening fence (after a BOM)
   std::size_t content_begin = 0;  ///< first byte after the opening fence's line
   std::size_t content_end = 0;    ///< first byte of the closing fence
-  std::size_t body_begin = 0;     ///< first byte of the body: after the closing fence's line, or after the BOM
-  Json values = Json::object();   ///< YAML 1.2 core types, in file order; dates stay strings
+  std::size_t body_begin =
+      0;  ///< first byte of the body: after the closing fence's line, or after the BOM
+  Json values = Json::object();  ///< YAML 1.2 core types, in file order; dates stay strings
   std::optional<FrontmatterError> error;  ///< invalid YAML: `values` is empty
 };
 
 Frontmatter parse_frontmatter(std::string_view bytes);
 
-/// A whole mapping as block-style YAML lines in the spelling of rule 3.9, for `note_write`; ends in a line end.
+/// A whole mapping as block-style YAML lines in the spelling of rule 3.9, for `note_write`; ends in
+/// a line end.
 std::string render_frontmatter(const Json& values, std::string_view line_end);
 
-/// Whether the values may be written: keys without control characters, finite numbers, UTF-8, bounded depth.
+/// Whether the values may be written: keys without control characters, finite numbers, UTF-8,
+/// bounded depth.
 Status check_frontmatter(const Json& values);
 
-/// Rules 3.9 and 3.10: the new bytes of the whole file; everything outside the edit stays. Fails with `parse_failed`
-/// (invalid block, or a value that cannot be edited safely), `not_utf8`, `validation_failed` (bad key).
-Result<std::string> set_frontmatter(std::string_view bytes, std::string_view key, const Json& value);
+/// Rules 3.9 and 3.10: the new bytes of the whole file; everything outside the edit stays. Fails
+/// with `parse_failed` (invalid block, or a value that cannot be edited safely), `not_utf8`,
+/// `validation_failed` (bad key).
+Result<std::string> set_frontmatter(std::string_view bytes, std::string_view key,
+                                    const Json& value);
 Result<std::string> delete_frontmatter(std::string_view bytes, std::string_view key);
 
 /// Property lookup without regard to case (rule 3.5); nullptr if missing.
 const Json* find_property(const Json& values, std::string_view name);
-/// Tags of the `tags` property by rules 3.7 and 4.8, without `#`; items that are no tags go to `*invalid`.
-std::vector<std::string> property_tags(const Json& values, bool legacy, std::vector<std::string>* invalid = nullptr);
+/// Tags of the `tags` property by rules 3.7 and 4.8, without `#`; items that are no tags go to
+/// `*invalid`.
+std::vector<std::string> property_tags(const Json& values, bool legacy,
+                                       std::vector<std::string>* invalid = nullptr);
 std::vector<std::string> property_aliases(const Json& values, bool legacy);
 
 }  // namespace indx

@@ -1,18 +1,19 @@
-#include <algorithm>
-#include <cmath>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "vault/frontmatter.hpp"
 #include "vault/line_ends.hpp"
 #include "vault/yaml_tree.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace indx {
 namespace {
 
 constexpr int kMaxValueDepth = 32;
 
-// --- spelling of values (rule 3.9) -------------------------------------------------------------------------------
+// --- spelling of values (rule 3.9)
+// -------------------------------------------------------------------------------
 
 bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -32,13 +33,14 @@ bool only_of(std::string_view text, std::string_view allowed) {
   return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
-/// Whether a YAML 1.1 reader gives a plain scalar of this text another type than text. `y` and `n` stay plain, as the
-/// readers in use take them for texts (case F-21).
+/// Whether a YAML 1.1 reader gives a plain scalar of this text another type than text. `y` and `n`
+/// stay plain, as the readers in use take them for texts (case F-21).
 bool is_typed_in_yaml_11(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  for (const std::string_view word : {"", "~", "null", "true", "false", "yes", "no", "on", "off", "=", "<<"})
+  for (const std::string_view word :
+       {"", "~", "null", "true", "false", "yes", "no", "on", "off", "=", "<<"})
     if (lower == word) return true;
   std::string_view body = lower;
   if (body[0] == '+' || body[0] == '-') body.remove_prefix(1);
@@ -46,22 +48,27 @@ bool is_typed_in_yaml_11(std::string_view text) {
   if (body == ".inf" || body == ".nan") return true;
   if (body.substr(0, 2) == "0b" || body.substr(0, 2) == "0x" || body.substr(0, 2) == "0o")
     return only_of(body.substr(2), "0123456789abcdef_");
-  if (!is_ascii_digit(body[0]) && !(body[0] == '.' && body.size() > 1 && is_ascii_digit(body[1]))) return false;
-  if (only_of(body, "0123456789_.")) return std::count(body.begin(), body.end(), '.') <= 1;  // integers, octals, floats
-  if (only_of(body, "0123456789_.:")) return std::count(body.begin(), body.end(), '.') <= 1;  // base 60
+  if (!is_ascii_digit(body[0]) && !(body[0] == '.' && body.size() > 1 && is_ascii_digit(body[1])))
+    return false;
+  if (only_of(body, "0123456789_."))
+    return std::count(body.begin(), body.end(), '.') <= 1;  // integers, octals, floats
+  if (only_of(body, "0123456789_.:"))
+    return std::count(body.begin(), body.end(), '.') <= 1;  // base 60
   const std::size_t exponent = body.find('e');
   if (exponent != std::string_view::npos && only_of(body.substr(0, exponent), "0123456789_.")) {
     std::string_view power = body.substr(exponent + 1);
     if (!power.empty() && (power[0] == '+' || power[0] == '-')) power.remove_prefix(1);
     if (only_of(power, "0123456789")) return true;
   }
-  return body.size() >= 8 && has_form(body.substr(0, 5), "9999-") && only_of(body, "0123456789-:.tz +");  // timestamps
+  return body.size() >= 8 && has_form(body.substr(0, 5), "9999-") &&
+         only_of(body, "0123456789-:.tz +");  // timestamps
 }
 
 /// Whether the text may stand unquoted, as far as YAML's syntax goes.
 bool is_plain_safe(std::string_view text, bool in_flow) {
   if (text.empty() || text.front() == ' ' || text.back() == ' ' || text.back() == ':') return false;
-  if (std::string_view("-?:,[]{}#&*!|>'\"%@`=").find(text[0]) != std::string_view::npos) return false;
+  if (std::string_view("-?:,[]{}#&*!|>'\"%@`=").find(text[0]) != std::string_view::npos)
+    return false;
   if (text.substr(0, 3) == "...") return false;
   if (text.find("[[") != std::string_view::npos || text.find(": ") != std::string_view::npos ||
       text.find(" #") != std::string_view::npos)
@@ -70,7 +77,9 @@ bool is_plain_safe(std::string_view text, bool in_flow) {
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint point = decode_at(text, i);
     const char32_t c = point.value;
-    if (c < 0x20 || (c >= 0x7F && c <= 0xA0) || c == 0x2028 || c == 0x2029 || c == 0xFEFF || c == 0xFFFD) return false;
+    if (c < 0x20 || (c >= 0x7F && c <= 0xA0) || c == 0x2028 || c == 0x2029 || c == 0xFEFF ||
+        c == 0xFFFD)
+      return false;
     i += point.length;
   }
   return true;
@@ -105,21 +114,27 @@ std::string double_quoted(std::string_view text) {
 
 std::string spell_text(std::string_view text, bool in_flow) {
   if (is_date_text(text)) return std::string(text);
-  const bool plain = is_plain_safe(text, in_flow) && !is_typed_in_yaml_11(text) && plain_yaml_scalar(text).is_string();
+  const bool plain = is_plain_safe(text, in_flow) && !is_typed_in_yaml_11(text) &&
+                     plain_yaml_scalar(text).is_string();
   return plain ? std::string(text) : double_quoted(text);
 }
 
 std::string spell_scalar(const Json& value, bool in_flow) {
-  return value.is_string() ? spell_text(value.get_ref<const std::string&>(), in_flow) : value.dump();
+  return value.is_string() ? spell_text(value.get_ref<const std::string&>(), in_flow)
+                           : value.dump();
 }
 
 bool fits_literal_block(std::string_view text) {
-  if (text.find('\n') == std::string_view::npos || text.back() == '\n' || text.front() == '\n') return false;
-  if (text.front() == ' ' || text.front() == '\t' || text.back() == ' ' || text.back() == '\t') return false;
+  if (text.find('\n') == std::string_view::npos || text.back() == '\n' || text.front() == '\n')
+    return false;
+  if (text.front() == ' ' || text.front() == '\t' || text.back() == ' ' || text.back() == '\t')
+    return false;
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint point = decode_at(text, i);
     const char32_t c = point.value;
-    if ((c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 || c == 0xFEFF) return false;
+    if ((c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7F && c < 0xA0) || c == 0x2028 ||
+        c == 0x2029 || c == 0xFEFF)
+      return false;
     if (c == '\n' && (text[i - 1] == ' ' || text[i - 1] == '\t')) return false;
     i += point.length;
   }
@@ -147,15 +162,21 @@ class Renderer {
     std::string out;
     for (const auto& [key, value] : object.items()) {
       if (!out.empty()) out += line_end_;
-      out.append(indent, ' ').append(spell_key(key)).append(":").append(after_mark(value, indent, false));
+      out.append(indent, ' ')
+          .append(spell_key(key))
+          .append(":")
+          .append(after_mark(value, indent, false));
     }
     return out;
   }
 
   static std::string spell_key(const std::string& key) {
-    // The spelling of a key has no type in JSON, so only the syntax matters; `: ` and ` #` are covered by it.
-    return is_plain_safe(key, false) && key.find(':') == std::string::npos && key != "<<" && key.size() < 128 ? key
-                                                                                                             : double_quoted(key);
+    // The spelling of a key has no type in JSON, so only the syntax matters; `: ` and ` #` are
+    // covered by it.
+    return is_plain_safe(key, false) && key.find(':') == std::string::npos && key != "<<" &&
+                   key.size() < 128
+               ? key
+               : double_quoted(key);
   }
 
   static std::string flow(const Json& value) {
@@ -167,7 +188,10 @@ class Renderer {
     if (value.is_object()) {
       std::string out = "{";
       for (const auto& [key, item] : value.items())
-        out.append(out.size() > 1 ? ", " : "").append(double_quoted(key)).append(": ").append(flow(item));
+        out.append(out.size() > 1 ? ", " : "")
+            .append(double_quoted(key))
+            .append(": ")
+            .append(flow(item));
       return out + "}";
     }
     return spell_scalar(value, true);
@@ -195,7 +219,8 @@ class Renderer {
   std::string line_end_;
 };
 
-// --- what may be written -------------------------------------------------------------------------------------------
+// --- what may be written
+// -------------------------------------------------------------------------------------------
 
 Status check_value(const Json& value, int depth) {
   if (depth > kMaxValueDepth) return invalid("The property value is nested too deeply.");
@@ -205,7 +230,8 @@ Status check_value(const Json& value, int depth) {
     return invalid("The property value is not a finite number.");
   if (!value.is_structured()) return {};
   for (const auto& [key, item] : value.items()) {
-    if (value.is_object() && (key.empty() || !is_valid_utf8(key))) return invalid("A key inside the property value is empty or not UTF-8.");
+    if (value.is_object() && (key.empty() || !is_valid_utf8(key)))
+      return invalid("A key inside the property value is empty or not UTF-8.");
     Status inner = check_value(item, depth + 1);
     if (!inner) return inner;
   }
@@ -214,35 +240,44 @@ Status check_value(const Json& value, int depth) {
 
 Status check_key(std::string_view key) {
   if (key.empty() || key.size() > 255 || trim(key).size() != key.size() || !is_valid_utf8(key))
-    return invalid("A property key needs 1 to 255 bytes of UTF-8 without spaces around it.", Json{{"key", replace_invalid_utf8(key)}});
+    return invalid("A property key needs 1 to 255 bytes of UTF-8 without spaces around it.",
+                   Json{{"key", replace_invalid_utf8(key)}});
   for (const char c : key)
-    if (static_cast<unsigned char>(c) < 0x20 || c == '\x7F') return invalid("A property key holds no control characters.");
+    if (static_cast<unsigned char>(c) < 0x20 || c == '\x7F')
+      return invalid("A property key holds no control characters.");
   return {};
 }
 
 Error unsafe_edit(std::string_view key, std::string_view why) {
-  return make_error(Reason::ParseFailed, cat("The property `", key, "` cannot be edited safely: ", why, "."), Json{{"key", key}});
+  return make_error(Reason::ParseFailed,
+                    cat("The property `", key, "` cannot be edited safely: ", why, "."),
+                    Json{{"key", key}});
 }
 
 /// The block of a text that may be edited, or why it may not.
 Result<Frontmatter> editable_block(std::string_view bytes) {
-  if (!is_valid_utf8(bytes)) return make_error(Reason::NotUtf8, "The note is not valid UTF-8; it can be read but not edited.");
+  if (!is_valid_utf8(bytes))
+    return make_error(Reason::NotUtf8,
+                      "The note is not valid UTF-8; it can be read but not edited.");
   Frontmatter block = parse_frontmatter(bytes);
   if (!block.error) return block;
   return make_error(Reason::ParseFailed,
-                    cat("The property block is invalid at line ", block.error->line, ": ", block.error->message, " Correct it first."),
+                    cat("The property block is invalid at line ", block.error->line, ": ",
+                        block.error->message, " Correct it first."),
                     Json{{"line", block.error->line}, {"column", block.error->column}});
 }
 
-// --- where things stand --------------------------------------------------------------------------------------------
+// --- where things stand
+// --------------------------------------------------------------------------------------------
 
 /// One top-level key; offsets are bytes in the whole file.
 struct Entry {
   std::string key;
-  std::size_t line_begin = 0;    ///< of the key's line
+  std::size_t line_begin = 0;  ///< of the key's line
   std::size_t after_colon = 0;
-  std::size_t value_end = 0;     ///< after the last byte of the value; `after_colon` for an empty value
-  std::size_t last_line_end = 0; ///< where the value's last line ends, before its line end
+  std::size_t value_end =
+      0;  ///< after the last byte of the value; `after_colon` for an empty value
+  std::size_t last_line_end = 0;  ///< where the value's last line ends, before its line end
   YamlNode value;
 };
 
@@ -254,7 +289,8 @@ struct Layout {
 
 Result<Layout> block_layout(std::string_view bytes, const Frontmatter& block) {
   Layout layout;
-  layout.tree = read_yaml(bytes.substr(block.content_begin, block.content_end - block.content_begin));
+  layout.tree =
+      read_yaml(bytes.substr(block.content_begin, block.content_end - block.content_begin));
   if (layout.tree.root < 0) return layout;
   const YamlNode& root = layout.tree.nodes[static_cast<std::size_t>(layout.tree.root)];
   for (std::size_t i = 0; i + 1 < root.children.size(); i += 2) {
@@ -270,8 +306,9 @@ Result<Layout> block_layout(std::string_view bytes, const Frontmatter& block) {
     entry.line_begin = line_begin_of(bytes, key_begin);
     const std::string_view before = bytes.substr(entry.line_begin, key_begin - entry.line_begin);
     const std::size_t colon = bytes.find_first_not_of(" \t", block.content_begin + key.end);
-    if (key.decorated || key.end <= key.begin || before.find_first_not_of(' ') != std::string_view::npos ||
-        colon >= block.content_end || bytes[colon] != ':')
+    if (key.decorated || key.end <= key.begin ||
+        before.find_first_not_of(' ') != std::string_view::npos || colon >= block.content_end ||
+        bytes[colon] != ':')
       return unsafe_edit(key.text, "its key is spelled in an unusual way");
     if (layout.entries.empty()) layout.indent = before.size();
     entry.after_colon = colon + 1;
@@ -293,10 +330,12 @@ const Entry* find_entry(const Layout& layout, std::string_view key) {
 }
 
 bool is_flow_root(const Layout& layout) {
-  return layout.tree.root >= 0 && layout.tree.nodes[static_cast<std::size_t>(layout.tree.root)].flow;
+  return layout.tree.root >= 0 &&
+         layout.tree.nodes[static_cast<std::size_t>(layout.tree.root)].flow;
 }
 
-std::string splice(std::string_view bytes, std::size_t begin, std::size_t end, std::string_view text) {
+std::string splice(std::string_view bytes, std::size_t begin, std::size_t end,
+                   std::string_view text) {
   std::string out;
   out.reserve(bytes.size() + text.size());
   out.append(bytes.substr(0, begin)).append(text).append(bytes.substr(end));
@@ -306,7 +345,8 @@ std::string splice(std::string_view bytes, std::size_t begin, std::size_t end, s
 /// The proof of an edit: the properties are exactly `expected` and the body is what it was.
 bool reads_as(std::string_view after, const Json& expected, std::string_view body) {
   const Frontmatter block = parse_frontmatter(after);
-  return !block.error && block.exists && block.values == expected && after.substr(block.body_begin) == body;
+  return !block.error && block.exists && block.values == expected &&
+         after.substr(block.body_begin) == body;
 }
 
 bool is_list_key(std::string_view key) {
@@ -315,20 +355,28 @@ bool is_list_key(std::string_view key) {
 }
 
 /// The text that replaces everything from after the colon to the end of the old value.
-std::string value_text(std::string_view bytes, const Entry& entry, const Json& value, std::size_t indent, std::string_view line_end) {
+std::string value_text(std::string_view bytes, const Entry& entry, const Json& value,
+                       std::size_t indent, std::string_view line_end) {
   const YamlNode& old = entry.value;
-  const bool was_one_line = bytes.substr(entry.after_colon, entry.value_end - entry.after_colon).find_first_of("\r\n") == std::string_view::npos;
-  if (value.is_array() && !value.empty() && old.kind == YamlNode::Kind::Sequence && old.flow && was_one_line)
+  const bool was_one_line =
+      bytes.substr(entry.after_colon, entry.value_end - entry.after_colon).find_first_of("\r\n") ==
+      std::string_view::npos;
+  if (value.is_array() && !value.empty() && old.kind == YamlNode::Kind::Sequence && old.flow &&
+      was_one_line)
     return " " + Renderer::flow(value);
   return Renderer(line_end).after_mark(value, indent, false);
 }
 
-std::string replace_value(std::string_view bytes, const Entry& entry, const Json& value, std::size_t indent, std::string_view line_end) {
+std::string replace_value(std::string_view bytes, const Entry& entry, const Json& value,
+                          std::size_t indent, std::string_view line_end) {
   std::string text = value_text(bytes, entry, value, indent, line_end);
   const bool new_one_line = text.find_first_of("\r\n") == std::string::npos;
-  const bool old_one_line = bytes.substr(entry.after_colon, entry.value_end - entry.after_colon).find_first_of("\r\n") == std::string_view::npos;
+  const bool old_one_line =
+      bytes.substr(entry.after_colon, entry.value_end - entry.after_colon).find_first_of("\r\n") ==
+      std::string_view::npos;
   const bool ends_in_block_scalar = text.find("|-") != std::string::npos && !new_one_line;
-  // A comment after the old value stays where it can: behind a value of one line, or behind the last line of a list.
+  // A comment after the old value stays where it can: behind a value of one line, or behind the
+  // last line of a list.
   const bool keeps_comment = new_one_line || (!old_one_line && !ends_in_block_scalar);
   std::size_t end = keeps_comment ? entry.value_end : entry.last_line_end;
   if (keeps_comment && entry.value.block_scalar) end = entry.last_line_end;
@@ -336,31 +384,38 @@ std::string replace_value(std::string_view bytes, const Entry& entry, const Json
 }
 
 /// The block as a whole in block style: for a JSON block one key of which is set.
-Result<std::string> rewrite_json_block(std::string_view bytes, const Frontmatter& block, const Json& values, std::string_view key) {
-  const std::string_view content = bytes.substr(block.content_begin, block.content_end - block.content_begin);
+Result<std::string> rewrite_json_block(std::string_view bytes, const Frontmatter& block,
+                                       const Json& values, std::string_view key) {
+  const std::string_view content =
+      bytes.substr(block.content_begin, block.content_end - block.content_begin);
   if (!Json::accept(content)) return unsafe_edit(key, "the block is YAML in braces but no JSON");
   const std::string eol(dominant_line_end(bytes));
   if (values.empty()) return splice(bytes, block.begin, block.body_begin, "");
   return splice(bytes, block.content_begin, block.content_end, render_frontmatter(values, eol));
 }
 
-std::string insert_key(std::string_view bytes, const Frontmatter& block, const Layout& layout, std::string_view line, std::string_view eol,
-                       bool at_end) {
-  if (at_end || layout.entries.empty()) return splice(bytes, block.content_end, block.content_end, cat(line, eol));
+std::string insert_key(std::string_view bytes, const Frontmatter& block, const Layout& layout,
+                       std::string_view line, std::string_view eol, bool at_end) {
+  if (at_end || layout.entries.empty())
+    return splice(bytes, block.content_end, block.content_end, cat(line, eol));
   const std::size_t at = next_line_of(bytes, layout.entries.back().last_line_end);
   return splice(bytes, at, at, cat(line, eol));
 }
 
 /// Lines of the entry that hold nothing but a comment; they outlive the key.
-std::string comments_inside(std::string_view bytes, std::size_t content_begin, const Layout& layout, const Entry& entry) {
+std::string comments_inside(std::string_view bytes, std::size_t content_begin, const Layout& layout,
+                            const Entry& entry) {
   std::string kept;
-  for (std::size_t at = next_line_of(bytes, line_end_of(bytes, entry.line_begin)); at < entry.last_line_end;) {
+  for (std::size_t at = next_line_of(bytes, line_end_of(bytes, entry.line_begin));
+       at < entry.last_line_end;) {
     const std::size_t end = line_end_of(bytes, at), next = next_line_of(bytes, end);
     const std::size_t first = bytes.find_first_not_of(" \t", at);
     if (first < end && bytes[first] == '#') {
-      const bool in_scalar = std::any_of(layout.tree.nodes.begin(), layout.tree.nodes.end(), [&](const YamlNode& node) {
-        return node.kind == YamlNode::Kind::Scalar && content_begin + node.begin <= first && first < content_begin + node.end;
-      });
+      const bool in_scalar = std::any_of(
+          layout.tree.nodes.begin(), layout.tree.nodes.end(), [&](const YamlNode& node) {
+            return node.kind == YamlNode::Kind::Scalar && content_begin + node.begin <= first &&
+                   first < content_begin + node.end;
+          });
       if (!in_scalar) kept.append(bytes.substr(at, next - at));
     }
     at = next;
@@ -369,14 +424,16 @@ std::string comments_inside(std::string_view bytes, std::size_t content_begin, c
 }
 
 bool holds_comment(std::string_view bytes, const Frontmatter& block) {
-  for (std::size_t at = block.content_begin; at < block.content_end; at = next_line_of(bytes, line_end_of(bytes, at))) {
+  for (std::size_t at = block.content_begin; at < block.content_end;
+       at = next_line_of(bytes, line_end_of(bytes, at))) {
     const std::size_t first = bytes.find_first_not_of(" \t", at);
     if (first < block.content_end && bytes[first] == '#') return true;
   }
   return false;
 }
 
-// --- tags (rule 4.9) -----------------------------------------------------------------------------------------------
+// --- tags (rule 4.9)
+// -----------------------------------------------------------------------------------------------
 
 struct TagEdit {
   std::size_t begin = 0, end = 0;
@@ -384,7 +441,8 @@ struct TagEdit {
 };
 
 /// The range that goes when an item of a list is dropped: its line, or the item with one comma.
-TagEdit dropped_item(std::string_view bytes, const YamlNode& list, std::size_t begin, std::size_t end) {
+TagEdit dropped_item(std::string_view bytes, const YamlNode& list, std::size_t begin,
+                     std::size_t end) {
   if (!list.flow) {
     const std::size_t line = line_begin_of(bytes, begin);
     return {line, next_line_of(bytes, line_end_of(bytes, end)), ""};
@@ -401,8 +459,9 @@ TagEdit dropped_item(std::string_view bytes, const YamlNode& list, std::size_t b
 }
 
 /// `value` with every tag renamed, and the edits of the source that do the same.
-Json renamed_tags(std::string_view bytes, const Frontmatter& block, const YamlTree& tree, const YamlNode& value, const Json& json,
-                  const TagRename& rename, std::vector<TagEdit>& edits) {
+Json renamed_tags(std::string_view bytes, const Frontmatter& block, const YamlTree& tree,
+                  const YamlNode& value, const Json& json, const TagRename& rename,
+                  std::vector<TagEdit>& edits) {
   const auto new_text = [&](const Json& item) -> std::optional<std::string> {
     if (!item.is_string()) return std::nullopt;
     const auto& text = item.get_ref<const std::string&>();
@@ -411,8 +470,10 @@ Json renamed_tags(std::string_view bytes, const Frontmatter& block, const YamlTr
     return tag ? std::optional(mark + *tag) : std::nullopt;
   };
   const auto edit_scalar = [&](const YamlNode& node, const std::string& text, bool in_flow) {
-    const char quote = node.plain || node.block_scalar ? '\0' : bytes[block.content_begin + node.begin];
-    const std::string spelled = quote == '\0' ? spell_text(text, in_flow) : std::string(1, quote) + text + quote;
+    const char quote =
+        node.plain || node.block_scalar ? '\0' : bytes[block.content_begin + node.begin];
+    const std::string spelled =
+        quote == '\0' ? spell_text(text, in_flow) : std::string(1, quote) + text + quote;
     edits.push_back({block.content_begin + node.begin, block.content_begin + node.end, spelled});
   };
   if (json.is_string()) {
@@ -439,7 +500,8 @@ Json renamed_tags(std::string_view bytes, const Frontmatter& block, const YamlTr
     }
     const std::string key = key_of(Json(*text));
     if (std::find(present.begin(), present.end(), key) != present.end()) {
-      edits.push_back(dropped_item(bytes, value, block.content_begin + node.begin, block.content_begin + node.end));
+      edits.push_back(dropped_item(bytes, value, block.content_begin + node.begin,
+                                   block.content_begin + node.end));
     } else {
       present.push_back(key);
       edit_scalar(node, *text, value.flow);
@@ -454,7 +516,8 @@ Json renamed_tags(std::string_view bytes, const Frontmatter& block, const YamlTr
 Result<std::string> rename_property_tags(std::string_view bytes, const TagRename& rename) {
   const Frontmatter block = parse_frontmatter(bytes);
   if (!block.exists || block.error || block.values.empty()) return std::string(bytes);
-  const YamlTree tree = read_yaml(bytes.substr(block.content_begin, block.content_end - block.content_begin));
+  const YamlTree tree =
+      read_yaml(bytes.substr(block.content_begin, block.content_end - block.content_begin));
   const YamlNode& root = tree.nodes[static_cast<std::size_t>(tree.root)];
   std::vector<TagEdit> edits;
   Json expected = block.values;
@@ -464,15 +527,18 @@ Result<std::string> rename_property_tags(std::string_view bytes, const TagRename
     const YamlNode& value = tree.nodes[static_cast<std::size_t>(root.children[i + 1])];
     const std::size_t edits_before = edits.size();
     expected[key] = renamed_tags(bytes, block, tree, value, block.values.at(key), rename, edits);
-    if (value.decorated && edits.size() > edits_before) return unsafe_edit(key, "its value uses anchors, aliases or tags");
+    if (value.decorated && edits.size() > edits_before)
+      return unsafe_edit(key, "its value uses anchors, aliases or tags");
   }
   if (edits.empty()) return std::string(bytes);
   std::string after(bytes);
   for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) {
-    if (edit->end > after.size() || (edit != edits.rbegin() && edit->end > (edit - 1)->begin)) return unsafe_edit("tags", "its items overlap");
+    if (edit->end > after.size() || (edit != edits.rbegin() && edit->end > (edit - 1)->begin))
+      return unsafe_edit("tags", "its items overlap");
     after.replace(edit->begin, edit->end - edit->begin, edit->text);
   }
-  if (!reads_as(after, expected, bytes.substr(block.body_begin))) return unsafe_edit("tags", "the edit would change other properties");
+  if (!reads_as(after, expected, bytes.substr(block.body_begin)))
+    return unsafe_edit("tags", "the edit would change other properties");
   return after;
 }
 
@@ -480,7 +546,8 @@ std::string render_frontmatter(const Json& values, std::string_view line_end) {
   if (!values.is_object() || values.empty()) return {};
   Json shaped = Json::object();
   for (const auto& [key, value] : values.items())
-    shaped[key] = is_list_key(key) && value.is_primitive() && !value.is_null() ? Json::array({value}) : value;
+    shaped[key] =
+        is_list_key(key) && value.is_primitive() && !value.is_null() ? Json::array({value}) : value;
   return Renderer(line_end).members(shaped, 0) + std::string(line_end);
 }
 
@@ -493,11 +560,13 @@ Status check_frontmatter(const Json& values) {
   return check_value(values, 0);
 }
 
-Result<std::string> set_frontmatter(std::string_view bytes, std::string_view key, const Json& value) {
+Result<std::string> set_frontmatter(std::string_view bytes, std::string_view key,
+                                    const Json& value) {
   INDX_TRY(check_key(key));
   INDX_TRY(check_value(value, 0));
   const Frontmatter block = INDX_TRY(editable_block(bytes));
-  const Json shaped = is_list_key(key) && value.is_primitive() && !value.is_null() ? Json::array({value}) : value;
+  const Json shaped =
+      is_list_key(key) && value.is_primitive() && !value.is_null() ? Json::array({value}) : value;
   const std::string eol(dominant_line_end(bytes));
   Json expected = block.values;
   const std::string_view body = bytes.substr(block.body_begin);
@@ -505,8 +574,10 @@ Result<std::string> set_frontmatter(std::string_view bytes, std::string_view key
   if (!block.exists) {
     expected[std::string(key)] = as_read_back(key, shaped);
     const std::string line = Renderer(eol).members(Json{{std::string(key), shaped}}, 0);
-    std::string after = splice(bytes, block.begin, block.begin, cat("---", eol, line, eol, "---", eol));
-    if (!reads_as(after, expected, body)) return unsafe_edit(key, "it would not read back as the same value");
+    std::string after =
+        splice(bytes, block.begin, block.begin, cat("---", eol, line, eol, "---", eol));
+    if (!reads_as(after, expected, body))
+      return unsafe_edit(key, "it would not read back as the same value");
     return after;
   }
 
@@ -514,7 +585,8 @@ Result<std::string> set_frontmatter(std::string_view bytes, std::string_view key
   const Entry* entry = find_entry(layout, key);
   const std::string name = entry == nullptr ? std::string(key) : entry->key;
   const auto current = expected.find(name);
-  if (entry != nullptr && current != expected.end() && *current == as_read_back(name, shaped) && current->type() == as_read_back(name, shaped).type())
+  if (entry != nullptr && current != expected.end() && *current == as_read_back(name, shaped) &&
+      current->type() == as_read_back(name, shaped).type())
     return std::string(bytes);
   expected[name] = as_read_back(name, shaped);
 
@@ -531,7 +603,8 @@ Result<std::string> set_frontmatter(std::string_view bytes, std::string_view key
     after = insert_key(bytes, block, layout, line, eol, false);
     if (!reads_as(after, expected, body)) after = insert_key(bytes, block, layout, line, eol, true);
   }
-  if (!reads_as(after, expected, body)) return unsafe_edit(key, "the edit would change other properties");
+  if (!reads_as(after, expected, body))
+    return unsafe_edit(key, "the edit would change other properties");
   return after;
 }
 
@@ -554,9 +627,11 @@ Result<std::string> delete_frontmatter(std::string_view bytes, std::string_view 
     const std::string comments = comments_inside(bytes, block.content_begin, layout, *entry);
     after = splice(bytes, entry->line_begin, next_line_of(bytes, entry->last_line_end), comments);
   }
-  if (!reads_as(after, expected, body)) return unsafe_edit(key, "the edit would change other properties");
+  if (!reads_as(after, expected, body))
+    return unsafe_edit(key, "the edit would change other properties");
   const Frontmatter left = parse_frontmatter(after);
-  if (left.values.empty() && !holds_comment(after, left)) return splice(after, left.begin, left.body_begin, "");
+  if (left.values.empty() && !holds_comment(after, left))
+    return splice(after, left.begin, left.body_begin, "");
   return after;
 }
 

@@ -1,13 +1,13 @@
 #include "vault/inline_scanner.hpp"
 
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
 #include <unordered_map>
-
-#include "base/text.hpp"
-#include "base/unicode.hpp"
 
 namespace indx {
 namespace {
@@ -24,7 +24,8 @@ bool is_white(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 bool is_latin_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_latin_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_ascii_punctuation(char c) {
-  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
+  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') ||
+         (c >= '{' && c <= '~');
 }
 
 /// Rule 4.2: the length of the tag character at `at`, 0 if there is none.
@@ -37,7 +38,9 @@ std::size_t tag_char_length(std::string_view text, std::size_t at) {
   const CodePoint point = decode_at(text, at);
   const char32_t c = point.value;
   if (c == 0xFFFD && point.length == 1) return 0;  // no UTF-8
-  if ((c >= 0x2000 && c <= 0x206F) || (c >= 0x2E00 && c <= 0x2E7F) || c == 0xFEFF || c < 0xA0 || is_space(c)) return 0;
+  if ((c >= 0x2000 && c <= 0x206F) || (c >= 0x2E00 && c <= 0x2E7F) || c == 0xFEFF || c < 0xA0 ||
+      is_space(c))
+    return 0;
   return point.length;
 }
 
@@ -59,9 +62,11 @@ std::size_t tag_end(std::string_view text, std::size_t begin) {
 bool white_space_before(std::string_view text, std::size_t at) {
   if (at == 0) return true;
   const char last = text[at - 1];
-  if (static_cast<unsigned char>(last) < 0x80) return is_white(last) || last == '\v' || last == '\f';
+  if (static_cast<unsigned char>(last) < 0x80)
+    return is_white(last) || last == '\v' || last == '\f';
   std::size_t begin = at - 1;
-  while (begin > 0 && at - begin < 4 && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) --begin;
+  while (begin > 0 && at - begin < 4 && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U)
+    --begin;
   const CodePoint point = decode_at(text, begin);
   return begin + point.length == at && is_space(point.value);
 }
@@ -71,7 +76,9 @@ bool has_scheme(std::string_view target) {
   if (target.substr(0, 2) == "//") return true;
   if (target.empty() || !is_latin_letter(target[0])) return false;
   std::size_t i = 1;
-  while (i < target.size() && (is_latin_letter(target[i]) || is_latin_digit(target[i]) || target[i] == '+' || target[i] == '.' || target[i] == '-')) ++i;
+  while (i < target.size() && (is_latin_letter(target[i]) || is_latin_digit(target[i]) ||
+                               target[i] == '+' || target[i] == '.' || target[i] == '-'))
+    ++i;
   return i >= 2 && i < target.size() && target[i] == ':';
 }
 
@@ -111,17 +118,20 @@ bool parse_wikilink(std::string_view content, Link& link) {
   return true;
 }
 
-/// Fills target and subpath from a Markdown destination as written; false when there is nothing to link to.
+/// Fills target and subpath from a Markdown destination as written; false when there is nothing to
+/// link to.
 bool parse_destination(std::string_view destination, Link& link) {
   const std::string text = without_escapes(destination);
   link.external = has_scheme(text);
   const std::size_t hash = link.external ? kNone : text.find('#');
-  link.target = link.external ? replace_invalid_utf8(text) : decoded(std::string_view(text).substr(0, hash));
+  link.target =
+      link.external ? replace_invalid_utf8(text) : decoded(std::string_view(text).substr(0, hash));
   if (hash != kNone) link.subpath = decoded(std::string_view(text).substr(hash + 1));
   return !link.target.empty() || !link.subpath.empty();
 }
 
-/// The text of a leaf as one view: the bytes themselves where lines follow each other directly, else a copy.
+/// The text of a leaf as one view: the bytes themselves where lines follow each other directly,
+/// else a copy.
 class LeafText {
  public:
   LeafText(std::string_view bytes, const std::vector<BlockLine>& lines) : lines_(lines) {
@@ -153,8 +163,9 @@ class LeafText {
   }
 
   const BlockLine& line_at(std::size_t file_offset) const {
-    const auto next = std::upper_bound(lines_.begin(), lines_.end(), file_offset,
-                                       [](std::size_t offset, const BlockLine& line) { return offset < line.line_begin; });
+    const auto next = std::upper_bound(
+        lines_.begin(), lines_.end(), file_offset,
+        [](std::size_t offset, const BlockLine& line) { return offset < line.line_begin; });
     return next == lines_.begin() ? *next : *(next - 1);
   }
 
@@ -168,7 +179,11 @@ class LeafText {
 class InlineScanner {
  public:
   InlineScanner(std::string_view text, const LeafText* place, InlineMode mode, InlineResult& result)
-      : text_(text), place_(place), is_html_(mode == InlineMode::Html), result_(result), first_tag_(result.tags.size()) {}
+      : text_(text),
+        place_(place),
+        is_html_(mode == InlineMode::Html),
+        result_(result),
+        first_tag_(result.tags.size()) {}
 
   void run() {
     std::size_t i = 0;
@@ -186,19 +201,28 @@ class InlineScanner {
       case '\\':
         escaped_ = i + 1;
         return i + 1 < text_.size() && is_ascii_punctuation(text_[i + 1]) ? i + 2 : i + 1;
-      case '`': return is_html_ ? i + 1 : code_span(i);
-      case '$': return is_html_ ? i + 1 : math(i);
-      case '<': return angle(i);
-      case '#': return is_html_ ? i + 1 : tag(i);
-      case '[': return open_bracket(i);
-      case ']': return close_bracket(i);
-      default: return i + 1;
+      case '`':
+        return is_html_ ? i + 1 : code_span(i);
+      case '$':
+        return is_html_ ? i + 1 : math(i);
+      case '<':
+        return angle(i);
+      case '#':
+        return is_html_ ? i + 1 : tag(i);
+      case '[':
+        return open_bracket(i);
+      case ']':
+        return close_bracket(i);
+      default:
+        return i + 1;
     }
   }
 
   std::size_t file(std::size_t at) const { return place_ == nullptr ? at : place_->in_file(at); }
 
-  void mask(std::size_t begin, std::size_t end) { result_.masked.emplace_back(file(begin), file(end - 1) + 1); }
+  void mask(std::size_t begin, std::size_t end) {
+    result_.masked.emplace_back(file(begin), file(end - 1) + 1);
+  }
 
   // --- what hides other marks ---
 
@@ -230,7 +254,8 @@ class InlineScanner {
         it->second = run->first;
       }
     }
-    // An escaped backtick shortens the run that follows it; such a run finds its partner by the shorter length.
+    // An escaped backtick shortens the run that follows it; such a run finds its partner by the
+    // shorter length.
     for (std::size_t r = 0; r < runs.size(); ++r)
       if (runs[r].second > 1 && runs[r].first > 0 && text_[runs[r].first - 1] == '\\')
         for (std::size_t next = r + 1; next < std::min(runs.size(), r + 64); ++next)
@@ -256,12 +281,15 @@ class InlineScanner {
     return close + 1;
   }
 
-  /// The next `$` that may close math: not after white space or a backslash, not before a digit. What it is does not
-  /// depend on the opener, so the last answer serves all openers before it.
+  /// The next `$` that may close math: not after white space or a backslash, not before a digit.
+  /// What it is does not depend on the opener, so the last answer serves all openers before it.
   std::size_t math_closer(std::size_t from) {
-    if (closer_ahead_ == kNone || (closer_ahead_ >= from && closer_ahead_ != 0)) return closer_ahead_;
+    if (closer_ahead_ == kNone || (closer_ahead_ >= from && closer_ahead_ != 0))
+      return closer_ahead_;
     for (std::size_t at = text_.find('$', from); at != kNone; at = text_.find('$', at + 1)) {
-      if (is_white(text_[at - 1]) || text_[at - 1] == '\\' || (at + 1 < text_.size() && is_latin_digit(text_[at + 1]))) continue;
+      if (is_white(text_[at - 1]) || text_[at - 1] == '\\' ||
+          (at + 1 < text_.size() && is_latin_digit(text_[at + 1])))
+        continue;
       return closer_ahead_ = at;
     }
     return closer_ahead_ = kNone;
@@ -269,7 +297,8 @@ class InlineScanner {
 
   std::size_t angle(std::size_t i) {
     if (text_.substr(i, 4) == "<!--") {
-      if (comment_ahead_ != kNone && comment_ahead_ < i + 4) comment_ahead_ = text_.find("-->", i + 4);
+      if (comment_ahead_ != kNone && comment_ahead_ < i + 4)
+        comment_ahead_ = text_.find("-->", i + 4);
       if (comment_ahead_ == kNone) return i + 4;
       const std::size_t end = comment_ahead_ + 3;
       mask(i, end);
@@ -282,9 +311,15 @@ class InlineScanner {
 
   std::size_t autolink_end(std::size_t i) const {
     std::size_t at = i + 1;
-    while (at < text_.size() && at < i + 34 && (is_latin_letter(text_[at]) || is_latin_digit(text_[at]) || text_[at] == '+' || text_[at] == '.' || text_[at] == '-')) ++at;
-    if (at < i + 3 || at >= text_.size() || text_[at] != ':' || !is_latin_letter(text_[i + 1])) return i;
-    while (at < text_.size() && text_[at] != '>' && text_[at] != '<' && static_cast<unsigned char>(text_[at]) > 0x20) ++at;
+    while (at < text_.size() && at < i + 34 &&
+           (is_latin_letter(text_[at]) || is_latin_digit(text_[at]) || text_[at] == '+' ||
+            text_[at] == '.' || text_[at] == '-'))
+      ++at;
+    if (at < i + 3 || at >= text_.size() || text_[at] != ':' || !is_latin_letter(text_[i + 1]))
+      return i;
+    while (at < text_.size() && text_[at] != '>' && text_[at] != '<' &&
+           static_cast<unsigned char>(text_[at]) > 0x20)
+      ++at;
     return at < text_.size() && text_[at] == '>' ? at + 1 : i;
   }
 
@@ -299,14 +334,21 @@ class InlineScanner {
     const bool closing = at < text_.size() && text_[at] == '/';
     if (closing) ++at;
     if (at >= text_.size() || !is_latin_letter(text_[at])) return i;
-    while (at < text_.size() && (is_latin_letter(text_[at]) || is_latin_digit(text_[at]) || text_[at] == '-')) ++at;
+    while (at < text_.size() &&
+           (is_latin_letter(text_[at]) || is_latin_digit(text_[at]) || text_[at] == '-'))
+      ++at;
     while (true) {
       const bool spaced = skip_white();
       if (at >= text_.size()) return i;
       if (text_[at] == '>') return at + 1;
       if (text_[at] == '/' && text_.substr(at, 2) == "/>") return at + 2;
-      if (closing || !spaced || !(is_latin_letter(text_[at]) || text_[at] == '_' || text_[at] == ':')) return i;
-      while (at < text_.size() && (is_latin_letter(text_[at]) || is_latin_digit(text_[at]) || text_[at] == '_' || text_[at] == '.' || text_[at] == ':' || text_[at] == '-')) ++at;
+      if (closing || !spaced ||
+          !(is_latin_letter(text_[at]) || text_[at] == '_' || text_[at] == ':'))
+        return i;
+      while (at < text_.size() &&
+             (is_latin_letter(text_[at]) || is_latin_digit(text_[at]) || text_[at] == '_' ||
+              text_[at] == '.' || text_[at] == ':' || text_[at] == '-'))
+        ++at;
       const std::size_t name_end = at;
       skip_white();
       if (at >= text_.size() || text_[at] != '=') {
@@ -322,7 +364,9 @@ class InlineScanner {
         at = quote + 1;
       } else {
         const std::size_t from = at;
-        while (at < text_.size() && !is_white(text_[at]) && std::string_view("\"'=<>`").find(text_[at]) == kNone) ++at;
+        while (at < text_.size() && !is_white(text_[at]) &&
+               std::string_view("\"'=<>`").find(text_[at]) == kNone)
+          ++at;
         if (at == from) return i;
       }
     }
@@ -374,7 +418,8 @@ class InlineScanner {
       if (close != kNone) {
         const bool embed = is_embed(i);
         Link link = new_link(embed ? i - 1 : i, close + 2, LinkSyntax::Wiki, embed);
-        if (parse_wikilink(text_.substr(i + 2, close - i - 2), link)) result_.links.push_back(std::move(link));
+        if (parse_wikilink(text_.substr(i + 2, close - i - 2), link))
+          result_.links.push_back(std::move(link));
         return close + 2;
       }
     }
@@ -382,7 +427,8 @@ class InlineScanner {
     return i + 1;
   }
 
-  /// Where the `]]` of the link stands that opens at `i`; npos when a line end or a later `[[` comes first.
+  /// Where the `]]` of the link stands that opens at `i`; npos when a line end or a later `[[`
+  /// comes first.
   std::size_t wikilink_close(std::size_t i) const {
     if (text_.substr(i + 1, 2) == "[[") return kNone;
     for (std::size_t at = i + 2; at + 1 < text_.size(); ++at) {
@@ -408,7 +454,8 @@ class InlineScanner {
     link.display = replace_invalid_utf8(text_.substr(open + 1, i - open - 1));
     if (parse_destination(destination, link)) result_.links.push_back(std::move(link));
     if (embed) {  // an alternative text holds no tags
-      while (result_.tags.size() > first_tag_ && result_.tags.back().begin > file(open)) result_.tags.pop_back();
+      while (result_.tags.size() > first_tag_ && result_.tags.back().begin > file(open))
+        result_.tags.pop_back();
     } else {
       no_link_before_ = open;
     }
@@ -418,12 +465,15 @@ class InlineScanner {
   /// Reads `(destination "title")` at `i`; gives the place after it, npos if it is none.
   std::size_t inline_destination(std::size_t i, std::string_view& destination) {
     std::size_t at = i + 1;
-    const auto skip_white = [&] { while (at < text_.size() && is_white(text_[at])) ++at; };
+    const auto skip_white = [&] {
+      while (at < text_.size() && is_white(text_[at])) ++at;
+    };
     skip_white();
     if (at >= text_.size()) return kNone;
     if (text_[at] == '<') {
       const std::size_t begin = ++at;
-      while (at < text_.size() && text_[at] != '>' && text_[at] != '<' && text_[at] != '\n') at += text_[at] == '\\' ? 2 : 1;
+      while (at < text_.size() && text_[at] != '>' && text_[at] != '<' && text_[at] != '\n')
+        at += text_[at] == '\\' ? 2 : 1;
       if (at >= text_.size() || text_[at] != '>') return kNone;
       destination = text_.substr(begin, at - begin);
       ++at;
@@ -431,20 +481,25 @@ class InlineScanner {
       const std::size_t begin = at;
       int depth = 0;
       for (; at < text_.size() && static_cast<unsigned char>(text_[at]) > 0x20; ++at) {
-        if (text_[at] == '\\' && at + 1 < text_.size() && is_ascii_punctuation(text_[at + 1])) ++at;
-        else if (text_[at] == '(' && ++depth > 32) return kNone;
-        else if (text_[at] == ')' && --depth < 0) break;
+        if (text_[at] == '\\' && at + 1 < text_.size() && is_ascii_punctuation(text_[at + 1]))
+          ++at;
+        else if (text_[at] == '(' && ++depth > 32)
+          return kNone;
+        else if (text_[at] == ')' && --depth < 0)
+          break;
       }
       if (at >= text_.size() || depth > 0) return kNone;
       destination = text_.substr(begin, at - begin);
     }
     const std::size_t after = at;
     skip_white();
-    if (at > after && at < text_.size() && (text_[at] == '"' || text_[at] == '\'' || text_[at] == '(')) {
+    if (at > after && at < text_.size() &&
+        (text_[at] == '"' || text_[at] == '\'' || text_[at] == '(')) {
       const char close = text_[at] == '(' ? ')' : text_[at];
       if (close == '"' ? no_double_quote_ : close == '\'' && no_single_quote_) return kNone;
       const std::size_t title = ++at;
-      while (at < text_.size() && text_[at] != close && !(close == ')' && text_[at] == '(')) at += text_[at] == '\\' ? 2 : 1;
+      while (at < text_.size() && text_[at] != close && !(close == ')' && text_[at] == '('))
+        at += text_[at] == '\\' ? 2 : 1;
       if (at >= text_.size()) {
         if (close == '"') no_double_quote_ = text_.find('"', title) == kNone;
         if (close == '\'') no_single_quote_ = text_.find('\'', title) == kNone;
@@ -473,14 +528,18 @@ class InlineScanner {
 
 }  // namespace
 
-bool is_valid_tag(std::string_view tag) { return !tag.empty() && tag.back() != '/' && tag_end(tag, 0) == tag.size(); }
+bool is_valid_tag(std::string_view tag) {
+  return !tag.empty() && tag.back() != '/' && tag_end(tag, 0) == tag.size();
+}
 
-void scan_inline(std::string_view bytes, const std::vector<BlockLine>& lines, InlineMode mode, InlineResult& result) {
+void scan_inline(std::string_view bytes, const std::vector<BlockLine>& lines, InlineMode mode,
+                 InlineResult& result) {
   const LeafText place(bytes, lines);
   InlineScanner(place.text(), &place, mode, result).run();
 }
 
-void scan_definition(std::string_view bytes, const std::vector<BlockLine>& lines, InlineResult& result) {
+void scan_definition(std::string_view bytes, const std::vector<BlockLine>& lines,
+                     InlineResult& result) {
   const LeafText place(bytes, lines);
   const std::string_view text = place.text();
   std::size_t at = text.find("]:");
@@ -489,14 +548,16 @@ void scan_definition(std::string_view bytes, const std::vector<BlockLine>& lines
   if (at == kNone) return;
   const bool angle = text[at] == '<';
   const std::size_t begin = angle ? at + 1 : at;
-  const std::size_t end = std::min(angle ? text.find('>', begin) : text.find_first_of(" \t\r\n", begin), text.size());
+  const std::size_t end =
+      std::min(angle ? text.find('>', begin) : text.find_first_of(" \t\r\n", begin), text.size());
   Link link;
   link.syntax = LinkSyntax::Markdown;
   link.begin = place.in_file(0);
   link.end = place.in_file(angle ? end : end - 1) + 1;
   link.line = lines.front().number;
   link.column = static_cast<int>(lines.front().begin - lines.front().line_begin) + 1;
-  if (parse_destination(text.substr(begin, end - begin), link)) result.links.push_back(std::move(link));
+  if (parse_destination(text.substr(begin, end - begin), link))
+    result.links.push_back(std::move(link));
 }
 
 std::vector<Link> links_in_text(std::string_view text) {

@@ -1,11 +1,11 @@
 #pragma once
+#include "vault/block_scanner.hpp"
+#include "vault/markdown.hpp"
+
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "vault/block_scanner.hpp"
-#include "vault/markdown.hpp"
 
 namespace indx {
 
@@ -22,9 +22,11 @@ enum class InlineMode : std::uint8_t {
 };
 
 /// Scans the lines of a leaf in time linear in their length and appends what it finds.
-void scan_inline(std::string_view bytes, const std::vector<BlockLine>& lines, InlineMode mode, InlineResult& result);
+void scan_inline(std::string_view bytes, const std::vector<BlockLine>& lines, InlineMode mode,
+                 InlineResult& result);
 /// The link of a reference definition.
-void scan_definition(std::string_view bytes, const std::vector<BlockLine>& lines, InlineResult& result);
+void scan_definition(std::string_view bytes, const std::vector<BlockLine>& lines,
+                     InlineResult& result);
 /// Links in a text that is no part of the body, such as a property value; offsets count in `text`.
 std::vector<Link> links_in_text(std::string_view text);
 

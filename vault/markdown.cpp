@@ -1,12 +1,12 @@
 #include "vault/markdown.hpp"
 
-#include <algorithm>
-#include <unordered_set>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "vault/block_scanner.hpp"
 #include "vault/inline_scanner.hpp"
+
+#include <algorithm>
+#include <unordered_set>
 
 namespace indx {
 namespace {
@@ -23,8 +23,10 @@ std::string slug_of(std::string_view text) {
   std::string slug;
   for (const char c : to_lower(text)) {
     const bool space = c == ' ' || c == '\t';
-    if (!space) slug += c;
-    else if (!slug.empty() && slug.back() != '-') slug += '-';
+    if (!space)
+      slug += c;
+    else if (!slug.empty() && slug.back() != '-')
+      slug += '-';
   }
   return slug;
 }
@@ -35,20 +37,27 @@ class NoteSink : public BlockSink {
 
   void on_leaf(const Leaf& leaf) override {
     switch (leaf.kind) {
-      case LeafKind::Heading: add_heading(leaf); [[fallthrough]];
+      case LeafKind::Heading:
+        add_heading(leaf);
+        [[fallthrough]];
       case LeafKind::Paragraph:
       case LeafKind::TableRow:
-        if (leaf.is_definition) scan_definition(bytes_, leaf.lines, inlines_);
-        else scan_inline(bytes_, leaf.lines, InlineMode::Markdown, inlines_);
+        if (leaf.is_definition)
+          scan_definition(bytes_, leaf.lines, inlines_);
+        else
+          scan_inline(bytes_, leaf.lines, InlineMode::Markdown, inlines_);
         return;
       case LeafKind::Html:
-      case LeafKind::HtmlComment: scan_inline(bytes_, leaf.lines, InlineMode::Html, inlines_); return;
+      case LeafKind::HtmlComment:
+        scan_inline(bytes_, leaf.lines, InlineMode::Html, inlines_);
+        return;
       case LeafKind::Code:
       case LeafKind::Math:
       case LeafKind::RawHtml:
         inlines_.masked.emplace_back(leaf.lines.front().begin, leaf.lines.back().end);
         return;
-      case LeafKind::ThematicBreak: return;
+      case LeafKind::ThematicBreak:
+        return;
     }
   }
 
@@ -68,7 +77,8 @@ class NoteSink : public BlockSink {
   }
 
   void on_named_block(const NamedBlock& named) override {
-    note_.blocks.push_back({std::string(named.id), named.line, named.end_line, named.begin, named.end});
+    note_.blocks.push_back(
+        {std::string(named.id), named.line, named.end_line, named.begin, named.end});
   }
 
   InlineResult& inlines() { return inlines_; }
@@ -109,7 +119,8 @@ class MaskSink : public BlockSink {
  public:
   explicit MaskSink(std::string_view bytes) : bytes_(bytes) {}
   void on_leaf(const Leaf& leaf) override {
-    const bool verbatim = leaf.kind == LeafKind::Code || leaf.kind == LeafKind::Math || leaf.kind == LeafKind::RawHtml;
+    const bool verbatim = leaf.kind == LeafKind::Code || leaf.kind == LeafKind::Math ||
+                          leaf.kind == LeafKind::RawHtml;
     if (verbatim) {
       result.masked.emplace_back(leaf.lines.front().begin, leaf.lines.back().end);
     } else if (leaf.kind != LeafKind::ThematicBreak) {
@@ -123,7 +134,8 @@ class MaskSink : public BlockSink {
   std::string_view bytes_;
 };
 
-/// Finds the links in the texts of a property; positions are looked up in the source of the block, in its order.
+/// Finds the links in the texts of a property; positions are looked up in the source of the block,
+/// in its order.
 class PropertyLinks {
  public:
   PropertyLinks(std::string_view bytes, const Frontmatter& block, std::vector<Link>& links)
@@ -143,7 +155,8 @@ class PropertyLinks {
   void add_text(const std::string& key, const std::string& text) {
     if (text.find("[[") == std::string::npos && text.find("](") == std::string::npos) return;
     for (Link& link : links_in_text(text)) {
-      const std::string_view construct = std::string_view(text).substr(link.begin, link.end - link.begin);
+      const std::string_view construct =
+          std::string_view(text).substr(link.begin, link.end - link.begin);
       const std::size_t found = source_.find(construct, at_);
       link.kind = LinkKind::Property;
       link.key = key;
@@ -173,7 +186,8 @@ void add_properties(std::string_view bytes, const ParseOptions& options, ParsedN
   }
   if (!invalid.empty()) note.warnings.emplace_back("tag_invalid");
   note.aliases = property_aliases(block.values, options.legacy_properties);
-  if (const Json* title = find_property(block.values, "title"); title != nullptr && title->is_string())
+  if (const Json* title = find_property(block.values, "title");
+      title != nullptr && title->is_string())
     note.title = title->get<std::string>();
   PropertyLinks links(bytes, block, note.links);
   for (const auto& [key, value] : block.values.items()) links.add(key, value);
@@ -181,9 +195,12 @@ void add_properties(std::string_view bytes, const ParseOptions& options, ParsedN
 
 /// In order of place; of two with one id (case does not count) the first stays.
 void settle_blocks(ParsedNote& note) {
-  std::stable_sort(note.blocks.begin(), note.blocks.end(), [](const Block& a, const Block& b) { return a.begin < b.begin; });
+  std::stable_sort(note.blocks.begin(), note.blocks.end(),
+                   [](const Block& a, const Block& b) { return a.begin < b.begin; });
   std::unordered_set<std::string> seen;
-  const auto is_repeat = [&](const Block& block) { return !seen.insert(fold_case(block.id)).second; };
+  const auto is_repeat = [&](const Block& block) {
+    return !seen.insert(fold_case(block.id)).second;
+  };
   const auto kept = std::remove_if(note.blocks.begin(), note.blocks.end(), is_repeat);
   if (kept != note.blocks.end()) note.warnings.emplace_back("duplicate_block_id");
   note.blocks.erase(kept, note.blocks.end());
@@ -192,7 +209,8 @@ void settle_blocks(ParsedNote& note) {
 template <typename Items>
 void sort_by_place(Items& items) {
   const auto by_place = [](const auto& a, const auto& b) { return a.begin < b.begin; };
-  if (!std::is_sorted(items.begin(), items.end(), by_place)) std::stable_sort(items.begin(), items.end(), by_place);
+  if (!std::is_sorted(items.begin(), items.end(), by_place))
+    std::stable_sort(items.begin(), items.end(), by_place);
 }
 
 }  // namespace
@@ -204,7 +222,8 @@ ParsedNote parse_note(std::string_view bytes, const ParseOptions& options) {
 
   const std::size_t body = note.frontmatter.body_begin;
   NoteSink sink(bytes, note);
-  if (!scan_blocks(bytes, body, line_number_at(bytes, body), sink)) note.warnings.emplace_back("parsed_as_plain_text");
+  if (!scan_blocks(bytes, body, line_number_at(bytes, body), sink))
+    note.warnings.emplace_back("parsed_as_plain_text");
   InlineResult& found = sink.inlines();
   sort_by_place(found.tags);
   sort_by_place(found.links);
@@ -212,7 +231,8 @@ ParsedNote parse_note(std::string_view bytes, const ParseOptions& options) {
   std::move(found.links.begin(), found.links.end(), std::back_inserter(note.links));
   settle_blocks(note);
   if (note.title.empty()) {
-    const auto top = std::find_if(note.headings.begin(), note.headings.end(), [](const Heading& h) { return h.level == 1; });
+    const auto top = std::find_if(note.headings.begin(), note.headings.end(),
+                                  [](const Heading& h) { return h.level == 1; });
     if (top != note.headings.end()) note.title = top->text;
   }
   return note;

@@ -1,20 +1,26 @@
 #pragma once
+#include "vault/note_path.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "vault/note_path.hpp"
-
 namespace indx {
 
-enum class PatchKind : std::uint8_t { SetFrontmatter, DeleteFrontmatter, AppendBody, PrependBody, RenameTag };
+enum class PatchKind : std::uint8_t {
+  SetFrontmatter,
+  DeleteFrontmatter,
+  AppendBody,
+  PrependBody,
+  RenameTag
+};
 
 /// One step of a patch. Which fields count depends on the kind.
 struct PatchOp {
   PatchKind kind = PatchKind::AppendBody;
-  std::string key = {};       ///< property name
-  Json value = {};            ///< any JSON
+  std::string key = {};  ///< property name
+  Json value = {};       ///< any JSON
   std::string markdown = {};
   std::string from = {}, to = {};  ///< tag names without `#`
 };
@@ -28,37 +34,39 @@ struct NoteChange {
 
   Kind kind = Kind::Patch;
   NotePath path;
-  std::vector<PatchOp> ops = {};                         ///< Patch
-  std::string body = {};                                ///< Write
+  std::vector<PatchOp> ops = {};  ///< Patch
+  std::string body = {};          ///< Write
   FrontmatterMode frontmatter_mode = FrontmatterMode::Keep;
-  Json frontmatter = Json::object();                    ///< Write with Replace
-  std::string if_match = {};                            ///< etag the file must have; empty: any
-  std::string expected_sha256 = {};                     ///< the same with SHA-256
-  bool if_not_exists = false;                           ///< Write: create only
-  bool permanent = false;                               ///< Delete: unlink instead of `.trash/`
+  Json frontmatter = Json::object();  ///< Write with Replace
+  std::string if_match = {};          ///< etag the file must have; empty: any
+  std::string expected_sha256 = {};   ///< the same with SHA-256
+  bool if_not_exists = false;         ///< Write: create only
+  bool permanent = false;             ///< Delete: unlink instead of `.trash/`
   bool dry_run = false;
 };
 
 /// What a change did, or would do.
 struct WriteOutcome {
   NotePath path;
-  std::string old_etag = {};        ///< empty: the file did not exist
-  std::string etag = {};            ///< empty: deleted
+  std::string old_etag = {};  ///< empty: the file did not exist
+  std::string etag = {};      ///< empty: deleted
   std::string sha256 = {};
   std::size_t old_size = 0, size = 0;
   bool created = false;
-  bool changed = false;        ///< false: the bytes were equal, nothing was written
-  std::string diff = {};            ///< unified diff, only for dry_run
-  std::string trash_path = {};      ///< where a deleted note lies now
+  bool changed = false;                    ///< false: the bytes were equal, nothing was written
+  std::string diff = {};                   ///< unified diff, only for dry_run
+  std::string trash_path = {};             ///< where a deleted note lies now
   std::vector<std::string> warnings = {};  ///< `index_pending`
 };
 Json to_json(const WriteOutcome& outcome);
 Result<WriteOutcome> write_outcome_from_json(const Json& json);
 
-/// The bytes after the change, given the bytes before (nullopt: no file). Pure. nullopt in the result: deleted.
-/// Guards (`if_match`, `expected_sha256`, `if_not_exists`) are checked here too. Errors: `etag_mismatch` with
-/// details {expected, actual}, `not_found`, `conflict`, `not_utf8`, `parse_failed`, and the failing `op_index`.
-Result<std::optional<std::string>> apply_change(const NoteChange& change, const std::optional<std::string>& before);
+/// The bytes after the change, given the bytes before (nullopt: no file). Pure. nullopt in the
+/// result: deleted. Guards (`if_match`, `expected_sha256`, `if_not_exists`) are checked here too.
+/// Errors: `etag_mismatch` with details {expected, actual}, `not_found`, `conflict`, `not_utf8`,
+/// `parse_failed`, and the failing `op_index`.
+Result<std::optional<std::string>> apply_change(const NoteChange& change,
+                                                const std::optional<std::string>& before);
 
 /// Rule 6.4 (JOIN) for an insertion at the end, and directly after the property block.
 Result<std::string> append_body(std::string_view bytes, std::string_view markdown);

@@ -1,11 +1,11 @@
 #include "vault/note_path.hpp"
 
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
 #include <algorithm>
 #include <array>
 #include <vector>
-
-#include "base/text.hpp"
-#include "base/unicode.hpp"
 
 namespace indx {
 namespace {
@@ -14,11 +14,14 @@ constexpr std::size_t kMaxPathBytes = 4096;
 constexpr std::size_t kMaxSegmentBytes = 255;
 
 Error bad_path(std::string_view why, std::string_view input) {
-  return invalid(cat("The path ", why, "."), Json{{"path", replace_invalid_utf8(input.substr(0, 300))}});
+  return invalid(cat("The path ", why, "."),
+                 Json{{"path", replace_invalid_utf8(input.substr(0, 300))}});
 }
 
 bool has_drive_letter(std::string_view path) {
-  const auto is_ascii_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto is_ascii_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
   return path.size() >= 2 && path[1] == ':' && is_ascii_letter(path[0]) &&
          (path.size() == 2 || path[2] == '/' || path[2] == '\\');
 }
@@ -38,13 +41,14 @@ std::string ascii_upper(std::string_view text) {
 bool is_device_name(std::string_view segment) {
   const std::string base = ascii_upper(trim(segment.substr(0, segment.find('.'))));
   if (base == "CON" || base == "PRN" || base == "AUX" || base == "NUL") return true;
-  return base.size() == 4 && (base.compare(0, 3, "COM") == 0 || base.compare(0, 3, "LPT") == 0) && base[3] >= '1' &&
-         base[3] <= '9';
+  return base.size() == 4 && (base.compare(0, 3, "COM") == 0 || base.compare(0, 3, "LPT") == 0) &&
+         base[3] >= '1' && base[3] <= '9';
 }
 
 Status check_segment(std::string_view segment) {
   const auto refuse = [&](std::string_view why) -> Status {
-    return invalid(cat("The name `", segment, "` ", why, "; choose another name."), Json{{"name", segment}});
+    return invalid(cat("The name `", segment, "` ", why, "; choose another name."),
+                   Json{{"name", segment}});
   };
   if (segment.size() > kMaxSegmentBytes) return refuse("is longer than 255 bytes");
   for (const char c : segment) {
@@ -67,7 +71,8 @@ Result<NotePath> NotePath::parse(std::string_view input) {
   if (input.find('\0') != std::string_view::npos) return bad_path("holds a NUL byte", input);
   if (!is_valid_utf8(input)) return bad_path("is not valid UTF-8", input);
   if (input.size() > kMaxPathBytes) return bad_path("is longer than 4096 bytes", input);
-  if (has_drive_letter(input)) return bad_path("names a drive; paths are relative to the vault", input);
+  if (has_drive_letter(input))
+    return bad_path("names a drive; paths are relative to the vault", input);
   if (input.substr(0, 2) == "\\\\")
     return bad_path("names a network share; paths are relative to the vault", input);
 
@@ -89,7 +94,8 @@ Result<NotePath> NotePath::parse(std::string_view input) {
   if (segments.empty()) return bad_path("is empty", input);
   std::string path;
   for (const auto segment : segments) path.append(path.empty() ? "" : "/").append(segment);
-  if (has_drive_letter(path)) return bad_path("names a drive; paths are relative to the vault", input);
+  if (has_drive_letter(path))
+    return bad_path("names a drive; paths are relative to the vault", input);
   return NotePath(std::move(path));
 }
 
@@ -98,7 +104,9 @@ std::string_view NotePath::name() const {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
-std::string_view NotePath::stem() const { return is_note() ? name().substr(0, name().size() - 3) : name(); }
+std::string_view NotePath::stem() const {
+  return is_note() ? name().substr(0, name().size() - 3) : name();
+}
 
 std::string_view NotePath::folder() const {
   const std::size_t slash = path_.rfind('/');
@@ -111,7 +119,9 @@ std::string_view NotePath::extension() const {
   return dot == std::string_view::npos || dot == 0 ? std::string_view() : last.substr(dot + 1);
 }
 
-bool NotePath::is_note() const { return path_.size() > 3 && ends_with(ascii_upper(name()), ".MD") && name().size() > 3; }
+bool NotePath::is_note() const {
+  return path_.size() > 3 && ends_with(ascii_upper(name()), ".MD") && name().size() > 3;
+}
 
 bool NotePath::is_ignored() const {
   for (std::size_t begin = 0; begin < path_.size();) {
@@ -123,7 +133,8 @@ bool NotePath::is_ignored() const {
 }
 
 Status NotePath::check_creatable() const {
-  if (is_ignored()) return invalid(cat("`", path_, "` is a hidden or temporary path; indx does not write there."));
+  if (is_ignored())
+    return invalid(cat("`", path_, "` is a hidden or temporary path; indx does not write there."));
   for (const auto& segment : split(path_, '/')) {
     Status checked = check_segment(segment);
     if (!checked) return checked;

@@ -1,14 +1,14 @@
 #pragma once
+#include "base/result.hpp"
+
 #include <compare>
 #include <string>
 #include <string_view>
 
-#include "base/result.hpp"
-
 namespace indx {
 
-/// A normalised vault-relative path that cannot point outside the vault: `/` separators, NFC, no leading slash, no `.`
-/// or `..` segment, never empty (vault-rules 1.3, 1.4).
+/// A normalised vault-relative path that cannot point outside the vault: `/` separators, NFC, no
+/// leading slash, no `.` or `..` segment, never empty (vault-rules 1.3, 1.4).
 class NotePath {
  public:
   /// The only way to make one from input. Fails with `validation_failed`.
@@ -22,7 +22,8 @@ class NotePath {
   bool is_note() const;                ///< ends in `.md`, in any case
   /// Whether rule 1.7 hides it: dot segments, node_modules, editor temp files…
   bool is_ignored() const;
-  /// Rule 1.5: whether a file of this name may be created or moved to. The error names the bad part.
+  /// Rule 1.5: whether a file of this name may be created or moved to. The error names the bad
+  /// part.
   Status check_creatable() const;
 
   auto operator<=>(const NotePath&) const = default;

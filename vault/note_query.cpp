@@ -1,8 +1,8 @@
 #include "vault/note_query.hpp"
 
-#include <algorithm>
-
 #include "base/text.hpp"
+
+#include <algorithm>
 
 namespace indx {
 

@@ -1,17 +1,19 @@
 #pragma once
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/clock.hpp"
 #include "base/json.hpp"
 #include "vault/markdown.hpp"
 
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace indx {
 
-/// Questions to the index and their answers, as values: the store answers them, operations ask them.
+/// Questions to the index and their answers, as values: the store answers them, operations ask
+/// them.
 
-/// Path restriction of the caller: a row is visible if it matches one of `any_of` (when not empty) and none of `none_of`.
+/// Path restriction of the caller: a row is visible if it matches one of `any_of` (when not empty)
+/// and none of `none_of`.
 struct PathScope {
   std::vector<std::string> any_of;
   std::vector<std::string> none_of;
@@ -19,9 +21,9 @@ struct PathScope {
 };
 
 struct NoteFilter {
-  std::string path_glob;                            ///< empty: all
-  std::vector<std::string> tags;                    ///< all must match, nested included, without `#`
-  Json frontmatter = Json::object();                ///< {key: value}: property equals, or list contains, value
+  std::string path_glob;              ///< empty: all
+  std::vector<std::string> tags;      ///< all must match, nested included, without `#`
+  Json frontmatter = Json::object();  ///< {key: value}: property equals, or list contains, value
   PathScope scope;
 };
 
@@ -50,17 +52,17 @@ struct SearchRequest {
 
 struct SearchHit {
   std::string path, title;
-  double score = 0;                     ///< larger is better; deterministic for a vault state
-  std::string snippet;                  ///< matches in **bold**
+  double score = 0;     ///< larger is better; deterministic for a vault state
+  std::string snippet;  ///< matches in **bold**
   std::vector<std::string> tags;
   std::vector<std::string> matched_in;  ///< of title, body, tags, frontmatter
   std::string matched;                  ///< `all` or `some` of the words
 };
 
 struct TagCount {
-  std::string tag;        ///< spelled as in its first use by (path, offset)
-  int count = 0;          ///< notes with exactly this tag
-  int count_nested = 0;   ///< notes with it or one below it
+  std::string tag;       ///< spelled as in its first use by (path, offset)
+  int count = 0;         ///< notes with exactly this tag
+  int count_nested = 0;  ///< notes with it or one below it
 };
 
 struct ResolvedLink {
@@ -73,7 +75,7 @@ struct ResolvedLink {
 struct IndexCounts {
   int notes = 0, files = 0, headings = 0, tags = 0, links = 0, unresolved_links = 0, chunks = 0;
   std::int64_t bytes = 0;
-  std::string generation;               ///< `<epoch>-<counter>`, moves with every change
+  std::string generation;  ///< `<epoch>-<counter>`, moves with every change
   std::vector<std::string> warnings;
 };
 

@@ -1,10 +1,8 @@
 #include "vault/vault.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "base/unicode.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,12 +10,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
 #include <memory>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <unordered_map>
-
-#include "base/hash.hpp"
-#include "base/text.hpp"
-#include "base/unicode.hpp"
 
 namespace indx {
 namespace {
@@ -45,38 +44,53 @@ class Fd {
   int fd_;
 };
 
-struct DirCloser { void operator()(DIR* dir) const { ::closedir(dir); } };
+struct DirCloser {
+  void operator()(DIR* dir) const { ::closedir(dir); }
+};
 
 Error file_error(int error, std::string_view action, std::string_view path) {
-  const std::string message = cat("Could not ", action, " `", path, "`: ", std::strerror(error), ".");  // NOLINT(concurrency-mt-unsafe): glibc's is safe
+  const std::string message = cat("Could not ", action, " `", path, "`: ", std::strerror(error),
+                                  ".");  // NOLINT(concurrency-mt-unsafe): glibc's is safe
   const Json details{{"path", path}};
   switch (error) {
     case ENOENT:
-    case ENOTDIR: return not_found(cat("`", path, "` does not exist."), details);
+    case ENOTDIR:
+      return not_found(cat("`", path, "` does not exist."), details);
     case EACCES:
     case EPERM:
-    case EROFS: return make_error(Reason::Forbidden, message, details);
+    case EROFS:
+      return make_error(Reason::Forbidden, message, details);
     case ENAMETOOLONG:
-    case EINVAL: return invalid(message, details);
+    case EINVAL:
+      return invalid(message, details);
     case ENOSPC:
     case EDQUOT:
     case EMFILE:
     case ENFILE:
-    case EBUSY: return make_error(Reason::Unavailable, message, details);
-    default: return internal_error(message, details);
+    case EBUSY:
+      return make_error(Reason::Unavailable, message, details);
+    default:
+      return internal_error(message, details);
   }
 }
 
-Error missing(const NotePath& path) { return not_found(cat("`", path.str(), "` does not exist."), Json{{"path", path.str()}}); }
-
-Error refused_link(const NotePath& path) {
-  return make_error(Reason::Forbidden, cat("`", path.str(), "` goes through a symbolic link."), Json{{"path", path.str()}});
+Error missing(const NotePath& path) {
+  return not_found(cat("`", path.str(), "` does not exist."), Json{{"path", path.str()}});
 }
 
-Fd open_root(const std::string& root) { return Fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); }
+Error refused_link(const NotePath& path) {
+  return make_error(Reason::Forbidden, cat("`", path.str(), "` goes through a symbolic link."),
+                    Json{{"path", path.str()}});
+}
+
+Fd open_root(const std::string& root) {
+  return Fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
 
 /// A name as NotePath spells it: the form under which names compare.
-std::string normal_name(std::string_view name) { return to_nfc(replace_all(name, "\xC2\xA0", " ")); }
+std::string normal_name(std::string_view name) {
+  return to_nfc(replace_all(name, "\xC2\xA0", " "));
+}
 
 template <typename Visit>
 bool for_each_name(int folder, const Visit& visit) {
@@ -87,22 +101,28 @@ bool for_each_name(int folder, const Visit& visit) {
     ::close(copy);
     return false;
   }
-  while (const dirent* entry = ::readdir(dir.get())) {  // NOLINT(concurrency-mt-unsafe): the stream is ours alone
+  while (const dirent* entry =
+             ::readdir(dir.get())) {  // NOLINT(concurrency-mt-unsafe): the stream is ours alone
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") visit(name, entry->d_type);
   }
   return true;
 }
 
-/// The spelling on disk of `name` in `folder` (rule 1.4): exact if there is one, else what equals it in normal form.
+/// The spelling on disk of `name` in `folder` (rule 1.4): exact if there is one, else what equals
+/// it in normal form.
 std::string name_on_disk(int folder, const std::string& name) {
   struct stat info {};
-  if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT) return name;
-  const bool may_differ = std::any_of(name.begin(), name.end(), [](char c) { return c == ' ' || static_cast<unsigned char>(c) >= 0x80; });
+  if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+    return name;
+  const bool may_differ = std::any_of(name.begin(), name.end(), [](char c) {
+    return c == ' ' || static_cast<unsigned char>(c) >= 0x80;
+  });
   if (!may_differ) return name;
   std::string found;
   for_each_name(folder, [&](std::string_view other, unsigned char) {
-    if (is_valid_utf8(other) && normal_name(other) == name && (found.empty() || other < found)) found = std::string(other);
+    if (is_valid_utf8(other) && normal_name(other) == name && (found.empty() || other < found))
+      found = std::string(other);
   });
   return found.empty() ? name : found;
 }
@@ -125,16 +145,21 @@ struct Place {
 enum class Folders : std::uint8_t { MustExist, Create };
 
 /// Walks to the folder of `path` one segment at a time. Fails with `forbidden` at a symbolic link.
-Result<Place> walk_to(const std::string& root, const NotePath& path, Folders folders, Durability durability) {
+Result<Place> walk_to(const std::string& root, const NotePath& path, Folders folders,
+                      Durability durability) {
   Place place{open_root(root), {}};
   if (!place.folder) return file_error(errno, "open", "the vault");
   std::vector<std::string> segments = split(path.str(), '/');
   for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
     const std::string name = name_on_disk(place.folder.get(), segments[i]);
-    const auto open_folder = [&] { return Fd(::openat(place.folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)); };
+    const auto open_folder = [&] {
+      return Fd(::openat(place.folder.get(), name.c_str(),
+                         O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    };
     Fd next = open_folder();
     if (!next && errno == ENOENT && folders == Folders::Create) {
-      if (::mkdirat(place.folder.get(), name.c_str(), 0777) != 0 && errno != EEXIST) return file_error(errno, "create the folder of", path.str());
+      if (::mkdirat(place.folder.get(), name.c_str(), 0777) != 0 && errno != EEXIST)
+        return file_error(errno, "create the folder of", path.str());
       sync_fd(place.folder.get(), durability);
       next = open_folder();
     }
@@ -156,7 +181,9 @@ struct OpenFile {
 
 /// Opens a regular file and nothing else: no link, no pipe, no device.
 Result<OpenFile> open_regular(const Place& place, const NotePath& path) {
-  OpenFile file{Fd(::openat(place.folder.get(), place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)), {}};
+  OpenFile file{Fd(::openat(place.folder.get(), place.name.c_str(),
+                            O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)),
+                {}};
   if (!file.fd) {
     const int error = errno;
     return error == ELOOP ? refused_link(path) : file_error(error, "open", path.str());
@@ -194,13 +221,15 @@ bool write_all(int fd, std::string_view bytes) {
 Result<std::string> read_place(const Place& place, const NotePath& path) {
   const OpenFile file = INDX_TRY(open_regular(place, path));
   std::string bytes;
-  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, bytes)) return file_error(errno, "read", path.str());
+  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, bytes))
+    return file_error(errno, "read", path.str());
   return bytes;
 }
 
 FileInfo file_info(NotePath path, const struct stat& info) {
   return FileInfo{std::move(path), static_cast<std::size_t>(info.st_size),
-                  std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec, info.st_ino};
+                  std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec,
+                  info.st_ino};
 }
 
 Timestamp modified_time(const struct stat& info) {
@@ -209,7 +238,8 @@ Timestamp modified_time(const struct stat& info) {
 
 /// Where a path with symbolic links really stands, if that is in the vault (rule 1.8).
 Result<NotePath> resolved_in_vault(const std::string& root, const NotePath& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath((root + "/" + path.str()).c_str(), nullptr), &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> real(
+      ::realpath((root + "/" + path.str()).c_str(), nullptr), &std::free);
   if (!real) return missing(path);
   const std::string_view target = real.get();
   const std::string prefix = root == "/" ? root : root + "/";
@@ -239,19 +269,25 @@ class Walker {
 
   VaultListing run() {
     const Fd root = open_root(root_);
-    if (!root) listing_.warnings.emplace_back("unreadable: the vault folder cannot be opened");
-    else walk(root.get(), "", 0);
-    std::sort(listing_.files.begin(), listing_.files.end(), [](const FileInfo& a, const FileInfo& b) { return a.path.str() < b.path.str(); });
+    if (!root)
+      listing_.warnings.emplace_back("unreadable: the vault folder cannot be opened");
+    else
+      walk(root.get(), "", 0);
+    std::sort(listing_.files.begin(), listing_.files.end(),
+              [](const FileInfo& a, const FileInfo& b) { return a.path.str() < b.path.str(); });
     std::sort(listing_.warnings.begin(), listing_.warnings.end());
     return std::move(listing_);
   }
 
  private:
-  void warn(std::string_view code, const std::string& path) { listing_.warnings.push_back(cat(code, ": ", replace_invalid_utf8(path))); }
+  void warn(std::string_view code, const std::string& path) {
+    listing_.warnings.push_back(cat(code, ": ", replace_invalid_utf8(path)));
+  }
 
   void walk(int folder, const std::string& prefix, std::size_t depth) {
     std::vector<std::pair<std::string, unsigned char>> names;
-    if (depth > kMaxFolderDepth || !for_each_name(folder, [&](std::string_view name, unsigned char type) {
+    if (depth > kMaxFolderDepth ||
+        !for_each_name(folder, [&](std::string_view name, unsigned char type) {
           if (!is_ignored_segment(name)) names.emplace_back(name, type);
         }))
       return warn("unreadable_folder", prefix);
@@ -268,7 +304,8 @@ class Walker {
     if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return;
     if (S_ISLNK(info.st_mode)) return add_link(full);
     if (S_ISDIR(info.st_mode)) {
-      const Fd inner(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      const Fd inner(
+          ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (!inner) return warn("unreadable_folder", full);
       return walk(inner.get(), full + "/", depth + 1);
     }
@@ -279,17 +316,22 @@ class Walker {
     const auto [twin, is_new] = seen_.try_emplace(path->str(), listing_.files.size());
     if (!is_new) {
       warn("same_name_in_nfc", full);
-      if (path->str() == full) listing_.files[twin->second] = file_info(std::move(*path), info);  // the exact spelling wins
+      if (path->str() == full)
+        listing_.files[twin->second] =
+            file_info(std::move(*path), info);  // the exact spelling wins
       return;
     }
     listing_.files.push_back(file_info(std::move(*path), info));
   }
 
   void add_link(const std::string& full) {
-    const std::unique_ptr<char, decltype(&std::free)> real(::realpath((root_ + "/" + full).c_str(), nullptr), &std::free);
+    const std::unique_ptr<char, decltype(&std::free)> real(
+        ::realpath((root_ + "/" + full).c_str(), nullptr), &std::free);
     const std::string_view target = real ? std::string_view(real.get()) : std::string_view();
     const bool inside = target == root_ || target.substr(0, root_.size() + 1) == root_ + "/";
-    if (!inside) warn("refused_link", full);  // links inside the vault are left out without a word: no duplicate notes
+    if (!inside)
+      warn("refused_link",
+           full);  // links inside the vault are left out without a word: no duplicate notes
   }
 
   const std::string& root_;
@@ -298,16 +340,19 @@ class Walker {
 };
 
 bool is_temp_name(std::string_view name) {
-  return name.size() == kTempPrefix.size() + 16 && name.substr(0, kTempPrefix.size()) == kTempPrefix &&
+  return name.size() == kTempPrefix.size() + 16 &&
+         name.substr(0, kTempPrefix.size()) == kTempPrefix &&
          name.find_first_not_of("0123456789abcdef", kTempPrefix.size()) == std::string_view::npos;
 }
 
-std::size_t clean_folder(int folder, const std::function<bool(const std::string&)>& is_wanted, std::size_t depth) {
+std::size_t clean_folder(int folder, const std::function<bool(const std::string&)>& is_wanted,
+                         std::size_t depth) {
   std::size_t count = 0;
   std::vector<std::string> folders;
   for_each_name(folder, [&](std::string_view name, unsigned char type) {
     if (is_temp_name(name) && (type == DT_REG || type == DT_UNKNOWN)) {
-      if (!is_wanted(std::string(name)) && ::unlinkat(folder, std::string(name).c_str(), 0) == 0) ++count;
+      if (!is_wanted(std::string(name)) && ::unlinkat(folder, std::string(name).c_str(), 0) == 0)
+        ++count;
     } else if ((type == DT_DIR || type == DT_UNKNOWN) && !is_ignored_segment(name)) {
       folders.emplace_back(name);
     }
@@ -329,16 +374,22 @@ class TempFile {
     if (present_) ::unlinkat(folder_, name_.c_str(), 0);
   }
 
-  Status write(std::string_view bytes, const struct stat* old, Durability durability, const NotePath& path) {
-    const Fd fd(::openat(folder_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, old == nullptr ? 0666 : 0600));
+  Status write(std::string_view bytes, const struct stat* old, Durability durability,
+               const NotePath& path) {
+    const Fd fd(::openat(folder_, name_.c_str(),
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                         old == nullptr ? 0666 : 0600));
     if (!fd) return file_error(errno, "write", path.str());
     present_ = true;
     if (!write_all(fd.get(), bytes)) return file_error(errno, "write", path.str());
     if (old != nullptr) {
-      if (old->st_uid != ::geteuid() && ::fchown(fd.get(), old->st_uid, old->st_gid) != 0) errno = 0;  // best effort: only root may
-      if (::fchmod(fd.get(), old->st_mode & 07777) != 0) return file_error(errno, "set the mode of", path.str());
+      if (old->st_uid != ::geteuid() && ::fchown(fd.get(), old->st_uid, old->st_gid) != 0)
+        errno = 0;  // best effort: only root may
+      if (::fchmod(fd.get(), old->st_mode & 07777) != 0)
+        return file_error(errno, "set the mode of", path.str());
     }
-    if (durability != Durability::Off && ::fsync(fd.get()) != 0) return file_error(errno, "sync", path.str());
+    if (durability != Durability::Off && ::fsync(fd.get()) != 0)
+      return file_error(errno, "sync", path.str());
     struct stat info {};
     if (::fstat(fd.get(), &info) != 0) return file_error(errno, "stat", path.str());
     inode_ = info.st_ino;
@@ -359,18 +410,22 @@ bool is_unsupported(int error) { return error == EINVAL || error == ENOSYS || er
 
 bool holds_inode(const Place& place, ino_t inode) {
   struct stat info {};
-  return ::fstatat(place.folder.get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_ino == inode;
+  return ::fstatat(place.folder.get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+         info.st_ino == inode;
 }
 
 bool same_version(const struct stat& a, const struct stat& b) {
-  return a.st_ino == b.st_ino && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec &&
-         a.st_ctim.tv_sec == b.st_ctim.tv_sec && a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
+  return a.st_ino == b.st_ino && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec && a.st_ctim.tv_sec == b.st_ctim.tv_sec &&
+         a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
 }
 
 /// Puts a new file in place. G3: fails softly when one is there by now.
 Result<Vault::Replaced> place_new(const Place& place, TempFile& temp, const NotePath& path) {
   const int folder = place.folder.get();
-  int failed = ::renameat2(folder, temp.name(), folder, place.name.c_str(), RENAME_NOREPLACE) == 0 ? 0 : errno;
+  int failed = ::renameat2(folder, temp.name(), folder, place.name.c_str(), RENAME_NOREPLACE) == 0
+                   ? 0
+                   : errno;
   if (is_unsupported(failed)) {
     failed = ::linkat(folder, temp.name(), folder, place.name.c_str(), 0) == 0 ? 0 : errno;
     if (failed == 0) ::unlinkat(folder, temp.name(), 0);
@@ -384,26 +439,35 @@ Result<Vault::Replaced> place_new(const Place& place, TempFile& temp, const Note
   return Vault::Replaced{};
 }
 
-/// G3 where the file system cannot exchange: read and compare, then check once more directly before the rename.
-Result<Vault::Replaced> place_by_rename(const Place& place, const std::string& before, TempFile& temp, const NotePath& path) {
+/// G3 where the file system cannot exchange: read and compare, then check once more directly before
+/// the rename.
+Result<Vault::Replaced> place_by_rename(const Place& place, const std::string& before,
+                                        TempFile& temp, const NotePath& path) {
   const OpenFile file = INDX_TRY(open_regular(place, path));
   std::string there;
-  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, there)) return file_error(errno, "read", path.str());
+  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, there))
+    return file_error(errno, "read", path.str());
   if (there != before) return Vault::Replaced{true, std::move(there)};
   struct stat now {};
-  if (::fstatat(place.folder.get(), place.name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_version(now, file.info)) {
+  if (::fstatat(place.folder.get(), place.name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !same_version(now, file.info)) {
     Result<std::string> newer = read_place(place, path);
     return Vault::Replaced{true, newer ? std::move(*newer) : std::string()};
   }
-  if (::renameat(place.folder.get(), temp.name(), place.folder.get(), place.name.c_str()) != 0) return file_error(errno, "replace", path.str());
+  if (::renameat(place.folder.get(), temp.name(), place.folder.get(), place.name.c_str()) != 0)
+    return file_error(errno, "replace", path.str());
   temp.taken();
   return Vault::Replaced{};
 }
 
-/// Puts `temp` in place of a file that should hold `before`; what came back is checked, and put back if it is not that.
-Result<Vault::Replaced> exchange(const Place& place, const std::string& before, TempFile& temp, const NotePath& path) {
+/// Puts `temp` in place of a file that should hold `before`; what came back is checked, and put
+/// back if it is not that.
+Result<Vault::Replaced> exchange(const Place& place, const std::string& before, TempFile& temp,
+                                 const NotePath& path) {
   const int folder = place.folder.get();
-  const auto swap = [&] { return ::renameat2(folder, temp.name(), folder, place.name.c_str(), RENAME_EXCHANGE) == 0; };
+  const auto swap = [&] {
+    return ::renameat2(folder, temp.name(), folder, place.name.c_str(), RENAME_EXCHANGE) == 0;
+  };
   if (!swap()) {
     if (errno == ENOENT) return Vault::Replaced{true, {}};  // deleted outside
     if (is_unsupported(errno)) return place_by_rename(place, before, temp, path);
@@ -411,10 +475,12 @@ Result<Vault::Replaced> exchange(const Place& place, const std::string& before, 
   }
   const Place displaced{Fd(::fcntl(folder, F_DUPFD_CLOEXEC, 0)), temp.name()};
   Result<std::string> came_back = read_place(displaced, path);
-  if (came_back && *came_back == before) return Vault::Replaced{};  // the temp file, now the old bytes, goes
+  if (came_back && *came_back == before)
+    return Vault::Replaced{};  // the temp file, now the old bytes, goes
   Vault::Replaced result{true, came_back ? *came_back : std::string()};
   if (holds_inode(place, temp.inode())) {
-    if (!swap() || !holds_inode(displaced, temp.inode())) temp.taken();  // never remove bytes that are not ours
+    if (!swap() || !holds_inode(displaced, temp.inode()))
+      temp.taken();  // never remove bytes that are not ours
   } else if (!came_back) {
     temp.taken();
   }
@@ -424,11 +490,14 @@ Result<Vault::Replaced> exchange(const Place& place, const std::string& before, 
 }  // namespace
 
 Result<Vault> Vault::open(const std::string& root, Durability durability) {
-  if (root.empty() || root.find('\0') != std::string::npos) return invalid("The vault folder has no name.");
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(root.c_str(), nullptr), &std::free);
+  if (root.empty() || root.find('\0') != std::string::npos)
+    return invalid("The vault folder has no name.");
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(root.c_str(), nullptr),
+                                                         &std::free);
   if (!real) return not_found(cat("The vault folder `", root, "` does not exist."));
   struct stat info {};
-  if (::stat(real.get(), &info) != 0 || !S_ISDIR(info.st_mode)) return invalid(cat("The vault `", root, "` is no folder."));
+  if (::stat(real.get(), &info) != 0 || !S_ISDIR(info.st_mode))
+    return invalid(cat("The vault `", root, "` is no folder."));
   return Vault(real.get(), durability);
 }
 
@@ -443,7 +512,8 @@ Result<FileInfo> Vault::stat(const NotePath& path) const {
 Result<NoteFile> Vault::read(const NotePath& path) const {
   const OpenFile file = INDX_TRY(open_for_reading(root_, path));
   NoteFile note{path, {}, {}, modified_time(file.info), 0};
-  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, note.bytes)) return file_error(errno, "read", path.str());
+  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, note.bytes))
+    return file_error(errno, "read", path.str());
   note.size = note.bytes.size();
   note.etag = etag_of(note.bytes);
   return note;
@@ -461,10 +531,12 @@ std::optional<NotePath> Vault::find_ignoring_case(const NotePath& path) const {
       const Fd fd(::open((root_ + "/" + folder).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
       if (!fd) continue;
       for_each_name(fd.get(), [&](std::string_view name, unsigned char) {
-        if (next.size() >= 64 || !is_valid_utf8(name) || fold_case(normal_name(name)) != folded) return;
+        if (next.size() >= 64 || !is_valid_utf8(name) || fold_case(normal_name(name)) != folded)
+          return;
         struct stat info {};
         if (::fstatat(fd.get(), std::string(name).c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return;
-        if (last ? S_ISREG(info.st_mode) : S_ISDIR(info.st_mode)) next.push_back(folder + std::string(name) + (last ? "" : "/"));
+        if (last ? S_ISREG(info.st_mode) : S_ISDIR(info.st_mode))
+          next.push_back(folder + std::string(name) + (last ? "" : "/"));
       });
     }
     found = std::move(next);
@@ -480,37 +552,47 @@ std::optional<NotePath> Vault::find_ignoring_case(const NotePath& path) const {
   return best;
 }
 
-Result<Vault::Replaced> Vault::replace(const NotePath& path, const std::optional<std::string>& before, std::string_view after,
-                                       const std::string& temp_name) const {
+Result<Vault::Replaced> Vault::replace(const NotePath& path,
+                                       const std::optional<std::string>& before,
+                                       std::string_view after, const std::string& temp_name) const {
   if (!before) INDX_TRY(path.check_creatable());
-  if (path.is_ignored()) return invalid(cat("`", path.str(), "` is a hidden or temporary path; indx does not write there."));
+  if (path.is_ignored())
+    return invalid(
+        cat("`", path.str(), "` is a hidden or temporary path; indx does not write there."));
   if (!is_temp_name(temp_name)) return internal_error("A temp file needs a name of its own form.");
-  Result<Place> walked = walk_to(root_, path, before ? Folders::MustExist : Folders::Create, durability_);
+  Result<Place> walked =
+      walk_to(root_, path, before ? Folders::MustExist : Folders::Create, durability_);
   if (!walked && before && walked.error().reason == Reason::NotFound) return Replaced{true, {}};
   const Place place = INDX_TRY(std::move(walked));
 
   struct stat old {};
-  const bool exists = ::fstatat(place.folder.get(), place.name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0;
+  const bool exists =
+      ::fstatat(place.folder.get(), place.name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0;
   if (exists && S_ISLNK(old.st_mode)) return refused_link(path);
-  if (exists && !S_ISREG(old.st_mode)) return make_error(Reason::Conflict, cat("`", path.str(), "` is a folder."));
+  if (exists && !S_ISREG(old.st_mode))
+    return make_error(Reason::Conflict, cat("`", path.str(), "` is a folder."));
   if (before && !exists) return Replaced{true, {}};
 
   TempFile temp(place.folder.get(), temp_name);
   INDX_TRY(temp.write(after, before ? &old : nullptr, durability_, path));
-  Result<Replaced> result = before ? exchange(place, *before, temp, path) : place_new(place, temp, path);
+  Result<Replaced> result =
+      before ? exchange(place, *before, temp, path) : place_new(place, temp, path);
   sync_fd(place.folder.get(), durability_);
   return result;
 }
 
-Result<std::string> Vault::remove(const NotePath& path, std::string_view before, bool permanent) const {
+Result<std::string> Vault::remove(const NotePath& path, std::string_view before,
+                                  bool permanent) const {
   if (path.is_ignored()) return missing(path);
   const Place place = INDX_TRY(walk_to(root_, path, Folders::MustExist, durability_));
   struct stat old {};
-  if (::fstatat(place.folder.get(), place.name.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0) return file_error(errno, "delete", path.str());
+  if (::fstatat(place.folder.get(), place.name.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0)
+    return file_error(errno, "delete", path.str());
   if (S_ISLNK(old.st_mode)) return refused_link(path);
   if (!S_ISREG(old.st_mode)) return missing(path);
 
-  // The file moves to the trash first and is compared there, so that at no time an unread edit can be lost.
+  // The file moves to the trash first and is compared there, so that at no time an unread edit can
+  // be lost.
   const std::string folder(path.folder());
   const std::string name(path.name());
   const std::size_t dot = name.rfind('.');
@@ -522,9 +604,15 @@ Result<std::string> Vault::remove(const NotePath& path, std::string_view before,
     const NotePath trash = INDX_TRY(NotePath::parse(trash_path));
     const Place target = INDX_TRY(walk_to(root_, trash, Folders::Create, durability_));
     const auto move = [&](const Place& from, const Place& to) {
-      int failed = ::renameat2(from.folder.get(), from.name.c_str(), to.folder.get(), to.name.c_str(), RENAME_NOREPLACE) == 0 ? 0 : errno;
+      int failed = ::renameat2(from.folder.get(), from.name.c_str(), to.folder.get(),
+                               to.name.c_str(), RENAME_NOREPLACE) == 0
+                       ? 0
+                       : errno;
       if (is_unsupported(failed)) {
-        failed = ::linkat(from.folder.get(), from.name.c_str(), to.folder.get(), to.name.c_str(), 0) == 0 ? 0 : errno;
+        failed =
+            ::linkat(from.folder.get(), from.name.c_str(), to.folder.get(), to.name.c_str(), 0) == 0
+                ? 0
+                : errno;
         if (failed == 0) ::unlinkat(from.folder.get(), from.name.c_str(), 0);
       }
       return failed;
@@ -535,10 +623,16 @@ Result<std::string> Vault::remove(const NotePath& path, std::string_view before,
     const Result<std::string> there = read_place(target, path);
     if (!there || *there != before) {
       if (move(target, place) != 0)
-        return make_error(Reason::EtagMismatch, cat("`", path.str(), "` changed while it was deleted; the older text is in `", trash_path, "`."),
-                          Json{{"expected", etag_of(before)}, {"actual", there ? etag_of(*there) : std::string()}, {"trash_path", trash_path}});
-      return make_error(Reason::EtagMismatch, cat("`", path.str(), "` changed since it was read; read it again."),
-                        Json{{"expected", etag_of(before)}, {"actual", there ? etag_of(*there) : std::string()}});
+        return make_error(
+            Reason::EtagMismatch,
+            cat("`", path.str(), "` changed while it was deleted; the older text is in `",
+                trash_path, "`."),
+            Json{{"expected", etag_of(before)},
+                 {"actual", there ? etag_of(*there) : std::string()},
+                 {"trash_path", trash_path}});
+      return make_error(
+          Reason::EtagMismatch, cat("`", path.str(), "` changed since it was read; read it again."),
+          Json{{"expected", etag_of(before)}, {"actual", there ? etag_of(*there) : std::string()}});
     }
     if (permanent) ::unlinkat(target.folder.get(), target.name.c_str(), 0);
     sync_fd(target.folder.get(), durability_);
@@ -548,7 +642,8 @@ Result<std::string> Vault::remove(const NotePath& path, std::string_view before,
   return make_error(Reason::Conflict, cat("The trash holds too many files named `", name, "`."));
 }
 
-std::size_t Vault::clean_temp_files(const std::function<bool(const std::string& name)>& is_wanted) const {
+std::size_t Vault::clean_temp_files(
+    const std::function<bool(const std::string& name)>& is_wanted) const {
   const Fd root = open_root(root_);
   return root ? clean_folder(root.get(), is_wanted, 0) : 0;
 }
@@ -563,7 +658,8 @@ Result<VaultLock> VaultLock::acquire(const std::string& root) {
   Fd fd = open_root(root);
   if (!fd) return file_error(errno, "open", "the vault");
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return make_error(Reason::VaultLocked, "Another indx process holds this vault.");
+    if (errno == EWOULDBLOCK)
+      return make_error(Reason::VaultLocked, "Another indx process holds this vault.");
     return file_error(errno, "lock", "the vault");
   }
   return VaultLock(fd.release());

@@ -1,12 +1,12 @@
 #pragma once
+#include "base/clock.hpp"
+#include "base/config.hpp"
+#include "vault/note_path.hpp"
+
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "base/clock.hpp"
-#include "base/config.hpp"
-#include "vault/note_path.hpp"
 
 namespace indx {
 
@@ -28,15 +28,15 @@ struct NoteFile {
 
 /// The result of a folder walk.
 struct VaultListing {
-  std::vector<FileInfo> files;         ///< every file that is not ignored, sorted by path bytes
-  std::vector<std::string> warnings;   ///< NFC twins, unreadable folders, refused links
+  std::vector<FileInfo> files;        ///< every file that is not ignored, sorted by path bytes
+  std::vector<std::string> warnings;  ///< NFC twins, unreadable folders, refused links
 };
 
 /// Files larger than this are listed and readable but indexed by name only.
 inline constexpr std::size_t kMaxIndexedBytes = 20U << 20U;
 
-/// The folder of notes. Values and file calls only: no threads, no locks. All members are safe from any thread;
-/// ordering of writes is the writer actor's business.
+/// The folder of notes. Values and file calls only: no threads, no locks. All members are safe from
+/// any thread; ordering of writes is the writer actor's business.
 class Vault {
  public:
   /// `root` must be an existing folder. Fails with `not_found` or `validation_failed`.
@@ -47,7 +47,8 @@ class Vault {
   /// Stats one path; `not_found` for missing, ignored, folders and links that leave the vault.
   Result<FileInfo> stat(const NotePath& path) const;
   Result<NoteFile> read(const NotePath& path) const;
-  /// The on-disk spelling of a path that equals `path` except for case; nullopt if none (rules 1.6, A8).
+  /// The on-disk spelling of a path that equals `path` except for case; nullopt if none (rules 1.6,
+  /// A8).
   std::optional<NotePath> find_ignoring_case(const NotePath& path) const;
 
   /// What replace found in place of the bytes that were guarded.
@@ -55,12 +56,13 @@ class Vault {
     bool displaced_external_edit = false;  ///< true: not written; `displaced` holds what was there
     std::string displaced;
   };
-  /// Rules 2.6, G2(b), G3: temp file (named by the caller, so that an intent can name it), fsync, exchange, fsync of
-  /// the folder. `before` is what the file must hold (nullopt: must not exist). Keeps the mode bits. When something
-  /// else is found there, puts it back and says so.
-  Result<Replaced> replace(const NotePath& path, const std::optional<std::string>& before, std::string_view after,
-                           const std::string& temp_name) const;
-  /// Moves to `.trash/` (suffix on collision) or unlinks; verifies `before` like replace. Gives the trash path.
+  /// Rules 2.6, G2(b), G3: temp file (named by the caller, so that an intent can name it), fsync,
+  /// exchange, fsync of the folder. `before` is what the file must hold (nullopt: must not exist).
+  /// Keeps the mode bits. When something else is found there, puts it back and says so.
+  Result<Replaced> replace(const NotePath& path, const std::optional<std::string>& before,
+                           std::string_view after, const std::string& temp_name) const;
+  /// Moves to `.trash/` (suffix on collision) or unlinks; verifies `before` like replace. Gives the
+  /// trash path.
   Result<std::string> remove(const NotePath& path, std::string_view before, bool permanent) const;
   /// Removes temp files (`.indx-` + 16 hex) that `is_wanted` does not claim; gives how many.
   std::size_t clean_temp_files(const std::function<bool(const std::string& name)>& is_wanted) const;
@@ -68,18 +70,23 @@ class Vault {
   static std::string temp_name(std::uint64_t random);
 
  private:
-  Vault(std::string root, Durability durability) : root_(std::move(root)), durability_(durability) {}
+  Vault(std::string root, Durability durability)
+      : root_(std::move(root)), durability_(durability) {}
   std::string root_;
   Durability durability_;
 };
 
-/// `flock` on the vault's root folder: one process writes. Released when destroyed or when the process dies.
+/// `flock` on the vault's root folder: one process writes. Released when destroyed or when the
+/// process dies.
 class VaultLock {
  public:
   /// Fails with `vault_locked` when another process holds it.
   static Result<VaultLock> acquire(const std::string& root);
   VaultLock(VaultLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  VaultLock& operator=(VaultLock&& other) noexcept { std::swap(fd_, other.fd_); return *this; }
+  VaultLock& operator=(VaultLock&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
   ~VaultLock();
 
  private:

@@ -1,5 +1,8 @@
 #include "vault/yaml_tree.hpp"
 
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
 #include <libfyaml.h>
 
 #include <charconv>
@@ -8,17 +11,19 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/text.hpp"
-#include "base/unicode.hpp"
-
 namespace indx {
 namespace {
 
-constexpr std::size_t kMaxYamlNodes = 200'000;   // of the document, and of its value with aliases expanded
+constexpr std::size_t kMaxYamlNodes =
+    200'000;  // of the document, and of its value with aliases expanded
 constexpr std::int64_t kMaxExactInteger = std::int64_t{1} << 53U;
 
-struct ParserDeleter { void operator()(fy_parser* parser) const { fy_parser_destroy(parser); } };
-struct DiagDeleter { void operator()(fy_diag* diag) const { fy_diag_destroy(diag); } };
+struct ParserDeleter {
+  void operator()(fy_parser* parser) const { fy_parser_destroy(parser); }
+};
+struct DiagDeleter {
+  void operator()(fy_diag* diag) const { fy_diag_destroy(diag); }
+};
 
 void discard_output(fy_diag*, void*, const char*, std::size_t) {}
 
@@ -40,17 +45,22 @@ class TreeBuilder {
       case FYET_DOCUMENT_START:
         if (++documents_ > 1) return fail("holds more than one document");
         return true;
-      case FYET_SCALAR: return scalar(event->scalar);
-      case FYET_ALIAS: return alias(event->alias.anchor);
+      case FYET_SCALAR:
+        return scalar(event->scalar);
+      case FYET_ALIAS:
+        return alias(event->alias.anchor);
       case FYET_SEQUENCE_START:
-        return open(YamlNode::Kind::Sequence, event->sequence_start.sequence_start, '[', event->sequence_start.anchor,
-                    event->sequence_start.tag);
+        return open(YamlNode::Kind::Sequence, event->sequence_start.sequence_start, '[',
+                    event->sequence_start.anchor, event->sequence_start.tag);
       case FYET_MAPPING_START:
-        return open(YamlNode::Kind::Mapping, event->mapping_start.mapping_start, '{', event->mapping_start.anchor,
-                    event->mapping_start.tag);
-      case FYET_SEQUENCE_END: return close(event->sequence_end.sequence_end);
-      case FYET_MAPPING_END: return close(event->mapping_end.mapping_end);
-      default: return true;
+        return open(YamlNode::Kind::Mapping, event->mapping_start.mapping_start, '{',
+                    event->mapping_start.anchor, event->mapping_start.tag);
+      case FYET_SEQUENCE_END:
+        return close(event->sequence_end.sequence_end);
+      case FYET_MAPPING_END:
+        return close(event->mapping_end.mapping_end);
+      default:
+        return true;
     }
   }
   const std::string& failure() const { return failure_; }
@@ -92,7 +102,8 @@ class TreeBuilder {
     if (begin == nullptr || end == nullptr) return true;
     set_range(*node, begin->input_pos, end->input_pos);
     if (node->block_scalar) {  // the marks leave out the header and include the trailing line ends
-      while (node->begin > 0 && text_[node->begin] != '|' && text_[node->begin] != '>') --node->begin;
+      while (node->begin > 0 && text_[node->begin] != '|' && text_[node->begin] != '>')
+        --node->begin;
       while (node->end > node->begin && is_line_end(text_[node->end - 1])) --node->end;
     } else if (!node->plain) {  // the marks leave out the quotes
       if (node->begin > 0) --node->begin;
@@ -107,15 +118,18 @@ class TreeBuilder {
     const int target = it->second;
     YamlNode* node = add(YamlNode::Kind::Alias, nullptr, nullptr);
     if (node == nullptr) return false;
-    if (!tree_.nodes[static_cast<std::size_t>(target)].closed) return fail("has an alias that contains itself");
+    if (!tree_.nodes[static_cast<std::size_t>(target)].closed)
+      return fail("has an alias that contains itself");
     node->target = target;
     node->decorated = true;
-    if (const fy_mark* begin = fy_token_start_mark(name)) set_range(*node, begin->input_pos, fy_token_end_mark(name)->input_pos);
+    if (const fy_mark* begin = fy_token_start_mark(name))
+      set_range(*node, begin->input_pos, fy_token_end_mark(name)->input_pos);
     return true;
   }
 
   bool open(YamlNode::Kind kind, fy_token* token, char flow_mark, fy_token* anchor, fy_token* tag) {
-    if (open_.size() >= static_cast<std::size_t>(kMaxYamlDepth)) return fail("is nested too deeply");
+    if (open_.size() >= static_cast<std::size_t>(kMaxYamlDepth))
+      return fail("is nested too deeply");
     const int index = static_cast<int>(tree_.nodes.size());
     YamlNode* node = add(kind, anchor, tag);
     if (node == nullptr) return false;
@@ -133,7 +147,8 @@ class TreeBuilder {
     open_.pop_back();
     node.closed = true;
     if (node.flow && token != nullptr) {
-      if (const fy_mark* mark = fy_token_end_mark(token)) node.end = std::min(mark->input_pos, text_.size());
+      if (const fy_mark* mark = fy_token_end_mark(token))
+        node.end = std::min(mark->input_pos, text_.size());
       if (node.end <= node.begin) node.end = node.begin + 1;
     }
     for (const int child : node.children) {
@@ -188,8 +203,10 @@ bool all_digits(std::string_view text) {
 
 Json integer_or_text(std::string_view digits, int base, bool negative, std::string_view source) {
   std::int64_t value = 0;
-  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-  if (failure != std::errc() || end != digits.data() + digits.size() || value > kMaxExactInteger) return std::string(source);
+  const auto [end, failure] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  if (failure != std::errc() || end != digits.data() + digits.size() || value > kMaxExactInteger)
+    return std::string(source);
   return negative ? -value : value;
 }
 
@@ -215,9 +232,11 @@ class ValueBuilder {
 
   Json value(int index, int depth = 0) {
     const YamlNode& node = tree_.nodes[static_cast<std::size_t>(index)];
-    if (++count_ > kMaxYamlNodes || depth > 2 * kMaxYamlDepth) return fail("expands to too many values");
+    if (++count_ > kMaxYamlNodes || depth > 2 * kMaxYamlDepth)
+      return fail("expands to too many values");
     switch (node.kind) {
-      case YamlNode::Kind::Alias: return value(node.target, depth + 1);
+      case YamlNode::Kind::Alias:
+        return value(node.target, depth + 1);
       case YamlNode::Kind::Sequence: {
         Json list = Json::array();
         for (const int child : node.children) {
@@ -226,10 +245,13 @@ class ValueBuilder {
         }
         return list;
       }
-      case YamlNode::Kind::Mapping: return mapping(node, depth);
-      case YamlNode::Kind::Scalar: break;
+      case YamlNode::Kind::Mapping:
+        return mapping(node, depth);
+      case YamlNode::Kind::Scalar:
+        break;
     }
-    if (node.tag == "!!str" || node.tag == "tag:yaml.org,2002:str" || node.tag == "!") return node.text;
+    if (node.tag == "!!str" || node.tag == "tag:yaml.org,2002:str" || node.tag == "!")
+      return node.text;
     return node.plain ? plain_yaml_scalar(node.text) : Json(node.text);
   }
 
@@ -245,7 +267,8 @@ class ValueBuilder {
     std::unordered_set<std::string> seen;
     for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
       const YamlNode* key = &tree_.nodes[static_cast<std::size_t>(node.children[i])];
-      if (key->kind == YamlNode::Kind::Alias) key = &tree_.nodes[static_cast<std::size_t>(key->target)];
+      if (key->kind == YamlNode::Kind::Alias)
+        key = &tree_.nodes[static_cast<std::size_t>(key->target)];
       if (key->kind != YamlNode::Kind::Scalar) return fail("has a key that is no text");
       if (!seen.insert(key->text).second) return fail(cat("has the key `", key->text, "` twice"));
       Json member = value(node.children[i + 1], depth + 1);
@@ -294,10 +317,12 @@ YamlTree read_yaml(std::string_view text) {
   diag_config.colorize = false;
   const std::unique_ptr<fy_diag, DiagDeleter> diag(fy_diag_create(&diag_config));
   fy_parse_cfg config{};
-  config.flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE);
+  config.flags =
+      static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE);
   config.diag = diag.get();
   if (diag) fy_diag_set_collect_errors(diag.get(), true);
-  const std::unique_ptr<fy_parser, ParserDeleter> parser(diag ? fy_parser_create(&config) : nullptr);
+  const std::unique_ptr<fy_parser, ParserDeleter> parser(diag ? fy_parser_create(&config)
+                                                              : nullptr);
   if (!parser || fy_parser_set_string(parser.get(), text.data(), text.size()) != 0) {
     tree.error = FrontmatterError{1, 1, "The YAML parser could not start."};
     return tree;
@@ -309,7 +334,8 @@ YamlTree read_yaml(std::string_view text) {
   while (good && !ended) {
     fy_event* event = fy_parser_parse(parser.get());
     if (event == nullptr) break;
-    if (const fy_mark* mark = fy_event_start_mark(event)) at = std::min(mark->input_pos, text.size());
+    if (const fy_mark* mark = fy_event_start_mark(event))
+      at = std::min(mark->input_pos, text.size());
     ended = event->type == FYET_STREAM_END;
     good = builder.accept(event);
     fy_parser_event_free(parser.get(), event);
@@ -335,17 +361,23 @@ YamlTree read_yaml(std::string_view text) {
   return tree;
 }
 
-Json yaml_value(const YamlTree& tree, int node, std::string* error) { return ValueBuilder(tree, error).value(node); }
+Json yaml_value(const YamlTree& tree, int node, std::string* error) {
+  return ValueBuilder(tree, error).value(node);
+}
 
 Json plain_yaml_scalar(std::string_view text) {
-  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") return nullptr;
+  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL")
+    return nullptr;
   if (text == "true" || text == "True" || text == "TRUE") return true;
   if (text == "false" || text == "False" || text == "FALSE") return false;
   const char first = text[0];
-  if (!((first >= '0' && first <= '9') || first == '+' || first == '-' || first == '.')) return std::string(text);
-  if (text.substr(0, 2) == "0x" && text.size() > 2 && text.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string_view::npos)
+  if (!((first >= '0' && first <= '9') || first == '+' || first == '-' || first == '.'))
+    return std::string(text);
+  if (text.substr(0, 2) == "0x" && text.size() > 2 &&
+      text.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string_view::npos)
     return integer_or_text(text.substr(2), 16, false, text);
-  if (text.substr(0, 2) == "0o" && text.size() > 2 && text.find_first_not_of("01234567", 2) == std::string_view::npos)
+  if (text.substr(0, 2) == "0o" && text.size() > 2 &&
+      text.find_first_not_of("01234567", 2) == std::string_view::npos)
     return integer_or_text(text.substr(2), 8, false, text);
   const bool negative = first == '-';
   const std::string_view body = negative || first == '+' ? text.substr(1) : text;

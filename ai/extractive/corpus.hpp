@@ -1,4 +1,6 @@
 #pragma once
+#include "ai/tagging.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -6,16 +8,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ai/tagging.hpp"
-
 namespace indx {
 
 /// Words of a text in order: folded, without stop words when asked; CJK runs give bigrams.
 std::vector<std::string> content_words(std::string_view text);
 bool is_stop_word(std::string_view folded_word);
 
-/// TF-IDF statistics of a set of notes. Built once, then read-only and safe from several threads. Deterministic: the
-/// same notes in the same order give the same numbers.
+/// TF-IDF statistics of a set of notes. Built once, then read-only and safe from several threads.
+/// Deterministic: the same notes in the same order give the same numbers.
 class Corpus {
  public:
   void add(const std::string& path, std::string_view text, std::vector<std::string> tags);
@@ -26,10 +26,13 @@ class Corpus {
   int document_frequency(const std::string& word) const;
   /// ln((1 + N) / (1 + df)) + 1
   double inverse_document_frequency(const std::string& word) const;
-  /// The k notes nearest to the text by cosine of log-TF-IDF vectors, best first, ties by path; `except` is left out.
-  std::vector<Neighbour> nearest(std::string_view text, std::size_t k, const std::string& except) const;
+  /// The k notes nearest to the text by cosine of log-TF-IDF vectors, best first, ties by path;
+  /// `except` is left out.
+  std::vector<Neighbour> nearest(std::string_view text, std::size_t k,
+                                 const std::string& except) const;
   /// Words of the text that the note at `path` holds too, those that make the two alike most first.
-  std::vector<std::string> shared_words(std::string_view text, const std::string& path, std::size_t limit) const;
+  std::vector<std::string> shared_words(std::string_view text, const std::string& path,
+                                        std::size_t limit) const;
 
  private:
   struct Document {

@@ -1,15 +1,15 @@
 #include "ai/extractive/tagger.hpp"
 
+#include "ai/extractive/tokens.hpp"
+#include "ai/note_text.hpp"
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
-
-#include "ai/extractive/tokens.hpp"
-#include "ai/note_text.hpp"
-#include "base/text.hpp"
-#include "base/unicode.hpp"
 
 namespace indx {
 namespace {
@@ -18,9 +18,10 @@ constexpr std::size_t kNeighbours = 15;
 constexpr std::size_t kMaxPhrases = 60;
 constexpr std::size_t kMaxTagWords = 4;
 constexpr std::size_t kMaxProseBytes = 256U << 10U;
-constexpr double kRankOffset = 60;      // Cormack, Clarke, Buettcher 2009: the k of reciprocal rank fusion
-constexpr double kReportedFrom = 0.3;   // weaker suggestions are not even worth a warning
-constexpr double kStrongSupport = 0.35; // summed similarity of the notes that vote for a tag
+constexpr double kRankOffset =
+    60;  // Cormack, Clarke, Buettcher 2009: the k of reciprocal rank fusion
+constexpr double kReportedFrom = 0.3;    // weaker suggestions are not even worth a warning
+constexpr double kStrongSupport = 0.35;  // summed similarity of the notes that vote for a tag
 
 /// Every run of one to four words of the note, by phrase key.
 struct Mention {
@@ -38,19 +39,23 @@ struct Ranked {
 
 class Tagger {
  public:
-  Tagger(const TagTask& task, const Corpus& corpus) : task_(task), corpus_(corpus), note_(task.bytes) {}
+  Tagger(const TagTask& task, const Corpus& corpus)
+      : task_(task), corpus_(corpus), note_(task.bytes) {}
 
   TagReply run() {
     const auto tokens = tokenize(prose());
-    const bool has_words = std::any_of(tokens.begin(), tokens.end(), [](const Token& t) { return !t.is_stop && !t.is_number; });
+    const bool has_words = std::any_of(tokens.begin(), tokens.end(),
+                                       [](const Token& t) { return !t.is_stop && !t.is_number; });
     if (!has_words) return finish({});
     collect_mentions(tokens);
     rank_phrases();
     std::vector<TagSuggestion> suggestions;
     const auto& options = task_.options;
     if (options.use_existing || !options.candidates.empty()) suggestions = known_tags();
-    const bool fits = std::any_of(suggestions.begin(), suggestions.end(),
-                                  [&](const TagSuggestion& s) { return s.confidence >= options.min_confidence && !is_current(s.tag); });
+    const bool fits =
+        std::any_of(suggestions.begin(), suggestions.end(), [&](const TagSuggestion& s) {
+          return s.confidence >= options.min_confidence && !is_current(s.tag);
+        });
     if (!fits && options.allow_new && options.candidates.empty())
       for (auto& suggestion : new_tags()) suggestions.push_back(std::move(suggestion));
     return finish(std::move(suggestions));
@@ -66,7 +71,9 @@ class Tagger {
   }
 
   TagReply finish(std::vector<TagSuggestion> suggestions) const {
-    std::erase_if(suggestions, [&](const TagSuggestion& s) { return s.confidence < std::min(kReportedFrom, task_.options.min_confidence); });
+    std::erase_if(suggestions, [&](const TagSuggestion& s) {
+      return s.confidence < std::min(kReportedFrom, task_.options.min_confidence);
+    });
     auto reply = select_tags(task_, std::move(suggestions));
     const auto most = static_cast<std::size_t>(std::max(0, task_.options.max_per_note));
     if (reply.warnings.size() > most) reply.warnings.resize(most);
@@ -75,7 +82,8 @@ class Tagger {
   }
 
   bool is_current(const std::string& tag) const {
-    return std::any_of(task_.current_tags.begin(), task_.current_tags.end(), [&](const std::string& one) { return fold_case(one) == fold_case(tag); });
+    return std::any_of(task_.current_tags.begin(), task_.current_tags.end(),
+                       [&](const std::string& one) { return fold_case(one) == fold_case(tag); });
   }
 
   void collect_mentions(const std::vector<Token>& tokens) {
@@ -84,7 +92,9 @@ class Tagger {
       if (mention.count++ == 0) mention.begin = first.begin, mention.end = last.end;
       mention.in_heading = mention.in_heading || note_.is_heading(first.begin);
     });
-    for_each_run(tokenize(task_.title), [&](const std::string& key, const Token&, const Token&) { mentions_[key].in_title = true; });
+    for_each_run(tokenize(task_.title), [&](const std::string& key, const Token&, const Token&) {
+      mentions_[key].in_title = true;
+    });
   }
 
   template <typename Use>
@@ -93,7 +103,9 @@ class Tagger {
     for (const auto& token : tokens) keys.push_back(phrase_key(token.folded));
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       std::string key;
-      for (std::size_t at = i; at < tokens.size() && at < i + kMaxTagWords && (at == i || !tokens[at].breaks_before); ++at) {
+      for (std::size_t at = i;
+           at < tokens.size() && at < i + kMaxTagWords && (at == i || !tokens[at].breaks_before);
+           ++at) {
         if (at > i) key += ' ';
         key += keys[at];
         use(key, tokens[i], tokens[at]);
@@ -113,25 +125,35 @@ class Tagger {
       double idf = 0;
       for (const auto& word : words) idf += corpus_.inverse_document_frequency(word);
       idf /= std::max<double>(1, static_cast<double>(words.size()));
-      all.push_back({phrases[i], phrase_key(phrases[i].folded), 1 / (kRankOffset + static_cast<double>(i) + 1), idf / rarest});
-      tf_idf[i] = (1 + std::log(std::max(1, mentions_[all[i].key].count))) * idf * std::sqrt(static_cast<double>(words.size()));
+      all.push_back({phrases[i], phrase_key(phrases[i].folded),
+                     1 / (kRankOffset + static_cast<double>(i) + 1), idf / rarest});
+      tf_idf[i] = (1 + std::log(std::max(1, mentions_[all[i].key].count))) * idf *
+                  std::sqrt(static_cast<double>(words.size()));
       by_tf_idf[i] = i;
     }
-    std::stable_sort(by_tf_idf.begin(), by_tf_idf.end(), [&](std::size_t a, std::size_t b) { return tf_idf[a] > tf_idf[b]; });
-    for (std::size_t rank = 0; rank < by_tf_idf.size(); ++rank) all[by_tf_idf[rank]].fused += 1 / (kRankOffset + static_cast<double>(rank) + 1);
-    std::stable_sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) { return a.fused > b.fused; });
+    std::stable_sort(by_tf_idf.begin(), by_tf_idf.end(),
+                     [&](std::size_t a, std::size_t b) { return tf_idf[a] > tf_idf[b]; });
+    for (std::size_t rank = 0; rank < by_tf_idf.size(); ++rank)
+      all[by_tf_idf[rank]].fused += 1 / (kRankOffset + static_cast<double>(rank) + 1);
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Ranked& a, const Ranked& b) { return a.fused > b.fused; });
     for (const auto& one : all)
-      if (!one.key.empty() && std::none_of(all.begin(), all.end(), [&](const Ranked& other) { return yields_to(one, other); })) ranked_.push_back(one);
+      if (!one.key.empty() && std::none_of(all.begin(), all.end(), [&](const Ranked& other) {
+            return yields_to(one, other);
+          }))
+        ranked_.push_back(one);
   }
 
-  /// Whether `one` is left out for the sake of `other`, when one holds the other's words: a short phrase that is used
-  /// hardly but in the long one goes, a long one used once goes before a short one used more, else the worse goes.
+  /// Whether `one` is left out for the sake of `other`, when one holds the other's words: a short
+  /// phrase that is used hardly but in the long one goes, a long one used once goes before a short
+  /// one used more, else the worse goes.
   bool yields_to(const Ranked& one, const Ranked& other) const {
     if (one.key == other.key) return one.phrase.begin > other.phrase.begin;
     const bool is_inside = holds(other.key, one.key), is_around = holds(one.key, other.key);
     if (!is_inside && !is_around) return false;
     const auto count = mentions_.at(one.key).count, other_count = mentions_.at(other.key).count;
-    const auto short_count = is_inside ? count : other_count, long_count = is_inside ? other_count : count;
+    const auto short_count = is_inside ? count : other_count,
+               long_count = is_inside ? other_count : count;
     if (long_count > 1 && 2 * short_count <= 3 * long_count) return is_inside;
     if (long_count == 1 && short_count > 1) return is_around;
     return one.fused != other.fused ? one.fused < other.fused : is_inside;
@@ -144,7 +166,8 @@ class Tagger {
   /// 1 for the best phrase of the note down to 0 for words that are in none.
   double salience(const std::string& key) const {
     for (std::size_t i = 0; i < ranked_.size(); ++i)
-      if (holds(ranked_[i].key, key)) return 1 - static_cast<double>(i) / static_cast<double>(ranked_.size());
+      if (holds(ranked_[i].key, key))
+        return 1 - static_cast<double>(i) / static_cast<double>(ranked_.size());
     return 0;
   }
 
@@ -156,7 +179,10 @@ class Tagger {
 
   /// Tags of the vault, or the candidates, that the nearest notes have or that the note names.
   std::vector<TagSuggestion> known_tags() {
-    const auto neighbours = task_.neighbours.empty() ? corpus_.nearest(cat(task_.title, '\n', prose()), kNeighbours, task_.path) : task_.neighbours;
+    const auto neighbours =
+        task_.neighbours.empty()
+            ? corpus_.nearest(cat(task_.title, '\n', prose()), kNeighbours, task_.path)
+            : task_.neighbours;
     std::map<std::string, Vote> votes;
     double all_support = 0;
     for (std::size_t i = 0; i < std::min(kNeighbours, neighbours.size()); ++i) {
@@ -175,7 +201,8 @@ class Tagger {
     for (const auto& tag : known_names(votes)) {
       const auto vote = votes.find(fold_case(tag));
       const auto voted = vote == votes.end() ? Vote{} : vote->second;
-      if (auto suggestion = judge(tag, voted, all_support)) suggestions.push_back(std::move(*suggestion));
+      if (auto suggestion = judge(tag, voted, all_support))
+        suggestions.push_back(std::move(*suggestion));
     }
     return suggestions;
   }
@@ -191,15 +218,20 @@ class Tagger {
     return names;
   }
 
-  std::optional<TagSuggestion> judge(const std::string& tag, const Vote& vote, double all_support) const {
-    // Vote: the share of the neighbourhood that has the tag, trusted as far as the neighbourhood is near.
+  std::optional<TagSuggestion> judge(const std::string& tag, const Vote& vote,
+                                     double all_support) const {
+    // Vote: the share of the neighbourhood that has the tag, trusted as far as the neighbourhood is
+    // near.
     const double share = all_support > 0 ? vote.support / all_support : 0;
-    const double voted = 0.95 * std::sqrt(share) * (1 - std::exp(-2 * vote.support / kStrongSupport)) * (vote.voters > 1 ? 1 : 0.7);
+    const double voted = 0.95 * std::sqrt(share) *
+                         (1 - std::exp(-2 * vote.support / kStrongSupport)) *
+                         (vote.voters > 1 ? 1 : 0.7);
     std::string key;
     const auto* mention = find_mention(tag, &key);
     double named = 0;
     if (mention != nullptr) {
-      named = 0.4 + (mention->in_heading || mention->in_title ? 0.25 : 0) + 0.15 * std::min(1.0, std::max(0, mention->count - 1) / 3.0) + 0.2 * salience(key);
+      named = 0.4 + (mention->in_heading || mention->in_title ? 0.25 : 0) +
+              0.15 * std::min(1.0, std::max(0, mention->count - 1) / 3.0) + 0.2 * salience(key);
       if (key != phrase_key(tag)) named *= 0.9;  // only the last part of a nested tag
     }
     TagSuggestion suggestion;
@@ -208,7 +240,9 @@ class Tagger {
     if (suggestion.confidence < kReportedFrom) return std::nullopt;
     if (mention != nullptr) suggestion.evidence.push_back(evidence_of(*mention));
     if (vote.voters > 0)
-      if (auto shared = shared_evidence(vote.best_path); shared && (suggestion.evidence.empty() || shared->line != suggestion.evidence[0].line)) suggestion.evidence.push_back(*shared);
+      if (auto shared = shared_evidence(vote.best_path);
+          shared && (suggestion.evidence.empty() || shared->line != suggestion.evidence[0].line))
+        suggestion.evidence.push_back(*shared);
     if (suggestion.evidence.empty()) return std::nullopt;
     suggestion.rationale = rationale(vote, mention);
     return suggestion;
@@ -231,16 +265,23 @@ class Tagger {
   /// A sentence of the note with a word that makes it like the note at `path`.
   std::optional<TagEvidence> shared_evidence(const std::string& path) const {
     for (const auto& word : corpus_.shared_words(prose(), path, 5))
-      if (const auto it = mentions_.find(phrase_key(word)); it != mentions_.end() && it->second.count > 0) return evidence_of(it->second);
+      if (const auto it = mentions_.find(phrase_key(word));
+          it != mentions_.end() && it->second.count > 0)
+        return evidence_of(it->second);
     if (ranked_.empty()) return std::nullopt;
     return note_.sentence_around(ranked_[0].phrase.begin, ranked_[0].phrase.end);
   }
 
   static std::string rationale(const Vote& vote, const Mention* mention) {
     auto text = std::string("extractive: ");
-    if (mention != nullptr) text += cat("the note names it", mention->in_title ? " in its title" : mention->in_heading ? " in a heading" : "");
+    if (mention != nullptr)
+      text += cat("the note names it", mention->in_title     ? " in its title"
+                                       : mention->in_heading ? " in a heading"
+                                                             : "");
     if (mention != nullptr && vote.voters > 0) text += "; ";
-    if (vote.voters > 0) text += cat(vote.voters, vote.voters == 1 ? " similar note has" : " similar notes have", " this tag, first ", vote.best_path);
+    if (vote.voters > 0)
+      text += cat(vote.voters, vote.voters == 1 ? " similar note has" : " similar notes have",
+                  " this tag, first ", vote.best_path);
     return text + ".";
   }
 
@@ -256,11 +297,14 @@ class Tagger {
       suggestion.tag = one.phrase.folded;
       // At most 0.95: a known tag that is named and voted for ranks above any new one.
       const double place = mention.in_title ? 0.15 : mention.in_heading ? 0.12 : 0;
-      const double repeated = mention.count > 1 ? 0.17 * std::sqrt(static_cast<double>(mention.count) / most) : 0;
-      suggestion.confidence = 0.3 + 0.2 * std::max(0.0, 1 - static_cast<double>(i) / 8) + place + repeated + 0.13 * std::min(1.0, one.rarity);
+      const double repeated =
+          mention.count > 1 ? 0.17 * std::sqrt(static_cast<double>(mention.count) / most) : 0;
+      suggestion.confidence = 0.3 + 0.2 * std::max(0.0, 1 - static_cast<double>(i) / 8) + place +
+                              repeated + 0.13 * std::min(1.0, one.rarity);
       suggestion.evidence.push_back(note_.sentence_around(one.phrase.begin, one.phrase.end));
-      suggestion.rationale = cat("extractive: phrase ", i + 1, " of the note by YAKE and TF-IDF, used ", std::max(1, mention.count),
-                                 mention.count > 1 ? " times." : " time.");
+      suggestion.rationale =
+          cat("extractive: phrase ", i + 1, " of the note by YAKE and TF-IDF, used ",
+              std::max(1, mention.count), mention.count > 1 ? " times." : " time.");
       suggestions.push_back(std::move(suggestion));
     }
     return suggestions;
@@ -281,6 +325,8 @@ class Tagger {
 
 }  // namespace
 
-TagReply extractive_tags(const TagTask& task, const Corpus& corpus) { return Tagger(task, corpus).run(); }
+TagReply extractive_tags(const TagTask& task, const Corpus& corpus) {
+  return Tagger(task, corpus).run();
+}
 
 }  // namespace indx

@@ -1,10 +1,10 @@
 #include "ai/extractive/tokens.hpp"
 
-#include <algorithm>
-
 #include "ai/extractive/corpus.hpp"
 #include "ai/note_text.hpp"
 #include "base/unicode.hpp"
+
+#include <algorithm>
 
 namespace indx {
 namespace {
@@ -15,11 +15,14 @@ constexpr std::string_view kTransparent = " \t\r\n*_~=";
 enum class Script : std::uint8_t { None, Spaced, Han, Katakana, Hiragana, Other };
 
 Script script_of(char32_t c) {
-  if (!is_letter(c) && !is_digit(c) && !is_mark(c)) return c == 0x30FC ? Script::Katakana : Script::None;
+  if (!is_letter(c) && !is_digit(c) && !is_mark(c))
+    return c == 0x30FC ? Script::Katakana : Script::None;
   if (c >= 0x3040 && c < 0x30A0) return Script::Hiragana;
   if ((c >= 0x30A0 && c < 0x3100) || (c >= 0xFF66 && c < 0xFFA0)) return Script::Katakana;
-  if (!is_unspaced_script(c) || (c >= 0x1100 && c < 0x1200) || (c >= 0xAC00 && c < 0xD7B0)) return Script::Spaced;  // Hangul too
-  return (c >= 0x2E80 && c < 0xA000) || (c >= 0xF900 && c < 0xFB00) || c >= 0x20000 ? Script::Han : Script::Other;
+  if (!is_unspaced_script(c) || (c >= 0x1100 && c < 0x1200) || (c >= 0xAC00 && c < 0xD7B0))
+    return Script::Spaced;  // Hangul too
+  return (c >= 0x2E80 && c < 0xA000) || (c >= 0xF900 && c < 0xFB00) || c >= 0x20000 ? Script::Han
+                                                                                    : Script::Other;
 }
 
 class Tokenizer {
@@ -30,8 +33,10 @@ class Tokenizer {
     while (at_ < text_.size()) {
       const auto point = decode_at(text_, at_);
       const auto script = script_of(point.value);
-      if (script == Script::None || is_mark(point.value)) gap(point);
-      else word(script);
+      if (script == Script::None || is_mark(point.value))
+        gap(point);
+      else
+        word(script);
     }
     return std::move(tokens_);
   }
@@ -40,7 +45,8 @@ class Tokenizer {
   void gap(const CodePoint& point) {
     const char c = text_[at_];
     const auto next = at_ + point.length;
-    if (c == kHardBreak || point.value == 0x3002 || point.value == 0xFF01 || point.value == 0xFF1F) {
+    if (c == kHardBreak || point.value == 0x3002 || point.value == 0xFF01 ||
+        point.value == 0xFF1F) {
       end_sentence();
     } else if (std::string_view(".!?").find(c) != std::string_view::npos) {
       breaks_ = true;
@@ -62,7 +68,8 @@ class Tokenizer {
     while (at_ < text_.size()) {
       const auto point = decode_at(text_, at_);
       const auto here = script_of(point.value);
-      const bool joins = script == Script::Spaced && is_joiner(point.value) && next_is_spaced(at_ + point.length);
+      const bool joins =
+          script == Script::Spaced && is_joiner(point.value) && next_is_spaced(at_ + point.length);
       if (here != script && !joins) break;
       at_ += point.length;
     }
@@ -74,7 +81,9 @@ class Tokenizer {
   }
 
   static bool is_joiner(char32_t c) { return c == '-' || c == '\'' || c == 0x2019; }
-  bool next_is_spaced(std::size_t at) const { return at < text_.size() && script_of(decode_at(text_, at).value) == Script::Spaced; }
+  bool next_is_spaced(std::size_t at) const {
+    return at < text_.size() && script_of(decode_at(text_, at).value) == Script::Spaced;
+  }
 
   void push(std::size_t begin, Script script) {
     Token token;
@@ -97,15 +106,19 @@ class Tokenizer {
     token.is_capital = is_upper(decode_at(word, 0).value);
     token.is_acronym = uppers > 1 && uppers == letters;
     token.is_number = letters == 0;
-    const auto plain = token.folded.find("\u2019") == token.folded.npos ? token.folded : plain_apostrophes(token.folded);
-    token.is_stop = is_stop_word(plain) || (points < 2 && script == Script::Spaced) || (points < 2 && script == Script::Han);
+    const auto plain = token.folded.find("\u2019") == token.folded.npos
+                           ? token.folded
+                           : plain_apostrophes(token.folded);
+    token.is_stop = is_stop_word(plain) || (points < 2 && script == Script::Spaced) ||
+                    (points < 2 && script == Script::Han);
     breaks_ = false;
     has_words_ = true;
     tokens_.push_back(std::move(token));
   }
 
   static std::string plain_apostrophes(std::string word) {
-    for (auto at = word.find("\u2019"); at != word.npos; at = word.find("\u2019")) word.replace(at, 3, "'");
+    for (auto at = word.find("\u2019"); at != word.npos; at = word.find("\u2019"))
+      word.replace(at, 3, "'");
     return word;
   }
 
@@ -116,11 +129,15 @@ class Tokenizer {
   std::vector<Token> tokens_;
 };
 
-/// `stories` -> `story`, `boxes` -> `box`, `notes` -> `note`; `class`, `analysis` and `status` stay.
+/// `stories` -> `story`, `boxes` -> `box`, `notes` -> `note`; `class`, `analysis` and `status`
+/// stay.
 std::string singular(std::string word) {
-  const auto ends = [&](std::string_view ending) { return word.size() > ending.size() + 1 && word.ends_with(ending); };
+  const auto ends = [&](std::string_view ending) {
+    return word.size() > ending.size() + 1 && word.ends_with(ending);
+  };
   if (ends("ies") && word.size() > 4) return word.replace(word.size() - 3, 3, "y");
-  if (ends("sses") || ends("xes") || ends("ches") || ends("shes")) return word.substr(0, word.size() - 2);
+  if (ends("sses") || ends("xes") || ends("ches") || ends("shes"))
+    return word.substr(0, word.size() - 2);
   if (ends("s") && word.size() > 3 && !ends("ss") && !ends("us") && !ends("is")) word.pop_back();
   return word;
 }

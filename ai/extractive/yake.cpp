@@ -1,11 +1,11 @@
+#include "ai/extractive/tagger.hpp"
+#include "ai/extractive/tokens.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 #include <unordered_map>
-
-#include "ai/extractive/tagger.hpp"
-#include "ai/extractive/tokens.hpp"
 
 namespace indx {
 namespace {
@@ -39,12 +39,15 @@ class Yake {
     std::vector<Keyphrase> all;
     for (auto& candidate : candidates_) {
       double product = 1, sum = 0;
-      for (const auto index : candidate.words) product *= words_[index].score, sum += words_[index].score;
+      for (const auto index : candidate.words)
+        product *= words_[index].score, sum += words_[index].score;
       candidate.phrase.score = product / (candidate.count * (1 + sum));
       all.push_back(std::move(candidate.phrase));
     }
     std::sort(all.begin(), all.end(), [](const Keyphrase& a, const Keyphrase& b) {
-      return a.score != b.score ? a.score < b.score : a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+      return a.score != b.score   ? a.score < b.score
+             : a.begin != b.begin ? a.begin < b.begin
+                                  : a.end < b.end;
     });
     if (all.size() > limit) all.resize(limit);
     return all;
@@ -65,27 +68,34 @@ class Yake {
     if (word.sentences.empty() || word.sentences.back() != static_cast<double>(token.sentence))
       word.sentences.push_back(static_cast<double>(token.sentence));
     if (has_left) ++word.left, word.left_words.insert(tokens_[i - 1].folded);
-    if (i + 1 < tokens_.size() && !tokens_[i + 1].breaks_before) ++word.right, word.right_words.insert(tokens_[i + 1].folded);
+    if (i + 1 < tokens_.size() && !tokens_[i + 1].breaks_before)
+      ++word.right, word.right_words.insert(tokens_[i + 1].folded);
   }
 
-  /// The five features of Campos, Mangaravite, Pasquali, Jorge, Nunes, Jatowt: "YAKE! Keyword extraction from single
-  /// documents using multiple local features", Information Sciences 509 (2020), section 3: casing, position, frequency,
-  /// relatedness to context, spread over sentences.
+  /// The five features of Campos, Mangaravite, Pasquali, Jorge, Nunes, Jatowt: "YAKE! Keyword
+  /// extraction from single documents using multiple local features", Information Sciences 509
+  /// (2020), section 3: casing, position, frequency, relatedness to context, spread over sentences.
   void score_words() {
     double sum = 0, squares = 0, most = 1;
-    for (const auto& word : words_) sum += word.count, squares += word.count * word.count, most = std::max(most, word.count);
-    const double number = std::max<double>(1, static_cast<double>(words_.size())), mean = sum / number;
+    for (const auto& word : words_)
+      sum += word.count, squares += word.count * word.count, most = std::max(most, word.count);
+    const double number = std::max<double>(1, static_cast<double>(words_.size())),
+                 mean = sum / number;
     const double deviation = std::sqrt(std::max(0.0, squares / number - mean * mean));
     for (auto& word : words_) {
       const double casing = std::max(word.acronym, word.upper) / (1 + std::log(word.count));
-      const double median = (word.sentences[(word.sentences.size() - 1) / 2] + word.sentences[word.sentences.size() / 2]) / 2;
+      const double median = (word.sentences[(word.sentences.size() - 1) / 2] +
+                             word.sentences[word.sentences.size() / 2]) /
+                            2;
       const double position = std::log(std::log(3 + median));
       const double frequency = word.count / (mean + deviation);
-      const double variety = (word.left > 0 ? static_cast<double>(word.left_words.size()) / word.left : 0) +
-                             (word.right > 0 ? static_cast<double>(word.right_words.size()) / word.right : 0);
+      const double variety =
+          (word.left > 0 ? static_cast<double>(word.left_words.size()) / word.left : 0) +
+          (word.right > 0 ? static_cast<double>(word.right_words.size()) / word.right : 0);
       const double relatedness = 1 + variety * word.count / most;
       const double spread = static_cast<double>(word.sentences.size()) / sentence_count_;
-      word.score = relatedness * position / (casing + frequency / relatedness + spread / relatedness);
+      word.score =
+          relatedness * position / (casing + frequency / relatedness + spread / relatedness);
     }
   }
 
@@ -118,7 +128,8 @@ class Yake {
 std::vector<Keyphrase> yake_keyphrases(std::string_view text, std::size_t limit) {
   const auto tokens = tokenize(text);
   auto phrases = Yake(tokens).phrases(limit);
-  for (auto& phrase : phrases) phrase.text = std::string(text.substr(phrase.begin, phrase.end - phrase.begin));
+  for (auto& phrase : phrases)
+    phrase.text = std::string(text.substr(phrase.begin, phrase.end - phrase.begin));
   return phrases;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-#include <memory>
-
 #include "ai/provider.hpp"
 #include "base/clock.hpp"
+
+#include <memory>
 
 namespace indx {
 

@@ -9,7 +9,8 @@ struct Role {
   std::string provider, model;
   std::int64_t dim = 0;
   static Fields<Role> fields() {
-    return {field("provider", &Role::provider, "Empty: none."), field("model", &Role::model, "Empty: none."),
+    return {field("provider", &Role::provider, "Empty: none."),
+            field("model", &Role::model, "Empty: none."),
             field("dim", &Role::dim, "Size of a vector; 0: none.")};
   }
 };
@@ -17,14 +18,16 @@ struct Cache {
   bool enabled = false;
   std::int64_t hits_24h = 0, size_bytes = 0;
   static Fields<Cache> fields() {
-    return {field("enabled", &Cache::enabled, "Whether answers are kept."), field("hits_24h", &Cache::hits_24h, "Hits in 24 hours."),
+    return {field("enabled", &Cache::enabled, "Whether answers are kept."),
+            field("hits_24h", &Cache::hits_24h, "Hits in 24 hours."),
             field("size_bytes", &Cache::size_bytes, "Bytes on disk.")};
   }
 };
 struct Usage {
   std::int64_t calls = 0, input_tokens = 0, output_tokens = 0;
   static Fields<Usage> fields() {
-    return {field("calls", &Usage::calls, "Model calls."), field("input_tokens", &Usage::input_tokens, "Tokens sent."),
+    return {field("calls", &Usage::calls, "Model calls."),
+            field("input_tokens", &Usage::input_tokens, "Tokens sent."),
             field("output_tokens", &Usage::output_tokens, "Tokens received.")};
   }
 };
@@ -40,7 +43,9 @@ struct Output {
 Result<Output> run(Context& ctx, const Input&) {
   Output out;
   const Json usage = INDX_TRY(ctx.models().usage_today());
-  out.usage_today = {usage.value("calls", std::int64_t{0}), usage.value("input_tokens", std::int64_t{0}), usage.value("output_tokens", std::int64_t{0})};
+  out.usage_today = {usage.value("calls", std::int64_t{0}),
+                     usage.value("input_tokens", std::int64_t{0}),
+                     usage.value("output_tokens", std::int64_t{0})};
   out.spend_today_usd = usage.value("cost_usd", 0.0);
   out.enabled = ctx.models().is_configured();
   if (!out.enabled) return out;
@@ -57,17 +62,21 @@ Operation ai_status() {
   return define<Input, Output>({
       .name = "ai_status",
       .summary = "Say which AI provider is set, and what it has used today.",
-      .guidance = "Calls no provider. `can_generate: false` means answers are extracted from the notes, without a model.",
+      .guidance = "Calls no provider. `can_generate: false` means answers are extracted from the "
+                  "notes, without a model.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/ai/status"},
       .is_idempotent = true,
       .is_ai = true,
       .output = {field("enabled", &Output::enabled, "Whether a provider is configured."),
                  field("can_generate", &Output::can_generate, "Whether it is a language model."),
-                 field("provider", &Output::provider, "Empty: none."), field("model", &Output::model, "Empty: none."),
-                 field("embeddings", &Output::embeddings, "Where vectors come from."), field("cache", &Output::cache, "Kept answers."),
+                 field("provider", &Output::provider, "Empty: none."),
+                 field("model", &Output::model, "Empty: none."),
+                 field("embeddings", &Output::embeddings, "Where vectors come from."),
+                 field("cache", &Output::cache, "Kept answers."),
                  field("usage_today", &Output::usage_today, "Since midnight UTC."),
-                 field("spend_today_usd", &Output::spend_today_usd, "Known cost since midnight UTC.")},
+                 field("spend_today_usd", &Output::spend_today_usd,
+                       "Known cost since midnight UTC.")},
       .handler = run,
   });
 }

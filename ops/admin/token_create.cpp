@@ -1,7 +1,7 @@
-#include <algorithm>
-
 #include "ops/define.hpp"
 #include "ops/operations.hpp"
+
+#include <algorithm>
 
 namespace indx {
 namespace token_create_op {
@@ -19,12 +19,16 @@ struct Output {
 /// A token that is bound to globs may only hand on some of its own.
 Status check_globs(const Principal& principal, const std::vector<std::string>& globs) {
   if (principal.path_globs.empty()) return {};
-  const bool narrower = !globs.empty() && std::all_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-    return std::find(principal.path_globs.begin(), principal.path_globs.end(), glob) != principal.path_globs.end();
-  });
+  const bool narrower =
+      !globs.empty() && std::all_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+        return std::find(principal.path_globs.begin(), principal.path_globs.end(), glob) !=
+               principal.path_globs.end();
+      });
   if (narrower) return {};
-  return make_error(Reason::Forbidden, "A new token must not reach more than the token that makes it: give some of its path_globs.",
-                    Json{{"path_globs", principal.path_globs}});
+  return make_error(
+      Reason::Forbidden,
+      "A new token must not reach more than the token that makes it: give some of its path_globs.",
+      Json{{"path_globs", principal.path_globs}});
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
@@ -47,12 +51,16 @@ Operation token_create() {
       .effect = Effect::Writes,
       .is_listed_in_mcp = false,
       .input = {field("name", &Input::name, "What it is for.", length(1, 200)),
-                field("scopes", &Input::scopes, "What it may do; each scope includes those before it.", optional, length(1, 3),
-                      one_of({"vault:read", "vault:write", "vault:admin"})),
-                field("path_globs", &Input::path_globs, "Where; left out: the whole vault.", optional, length(0, 100))},
+                field("scopes", &Input::scopes,
+                      "What it may do; each scope includes those before it.", optional,
+                      length(1, 3), one_of({"vault:read", "vault:write", "vault:admin"})),
+                field("path_globs", &Input::path_globs, "Where; left out: the whole vault.",
+                      optional, length(0, 100))},
       .output = {field("id", &Output::id, "Public name of the token."),
-                 field("token", &Output::token, "The secret. Keep it now: it is not stored.", secret),
-                 field("name", &Output::name, "What it is for."), field("scopes", &Output::scopes, "What it may do."),
+                 field("token", &Output::token, "The secret. Keep it now: it is not stored.",
+                       secret),
+                 field("name", &Output::name, "What it is for."),
+                 field("scopes", &Output::scopes, "What it may do."),
                  field("path_globs", &Output::path_globs, "Where; empty: the whole vault.")},
       .failures = {{Reason::Forbidden, "The new token would reach more than yours."}},
       .success_status = 201,

@@ -15,7 +15,9 @@ struct Output {
 
 Result<Output> run(Context& ctx, const Input& in) {
   const bool was_live = INDX_TRY(ctx.tokens().revoke(in.id));
-  if (!was_live) return not_found(cat("No live token has the id `", in.id, "`; token_list shows them."), Json{{"id", in.id}});
+  if (!was_live)
+    return not_found(cat("No live token has the id `", in.id, "`; token_list shows them."),
+                     Json{{"id", in.id}});
   return Output{in.id, true};
 }
 
@@ -32,7 +34,8 @@ Operation token_revoke() {
       .effect = Effect::Destructive,
       .is_listed_in_mcp = false,
       .input = {field("id", &Input::id, "Public name of the token.", length(1, 200))},
-      .output = {field("id", &Output::id, "Public name of the token."), field("revoked", &Output::revoked, "Always true.")},
+      .output = {field("id", &Output::id, "Public name of the token."),
+                 field("revoked", &Output::revoked, "Always true.")},
       .failures = {{Reason::NotFound, "No live token has that id."}},
       .handler = run,
   });

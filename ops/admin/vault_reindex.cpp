@@ -14,7 +14,8 @@ struct Output {
 
 Result<Output> run(Context& ctx, const Input& in) {
   const Json inputs{{"rebuild", in.rebuild}, {"paths", in.paths}};
-  const Json counts = INDX_TRY(ctx.step("reindex", inputs, [&] { return ctx.index().reindex(in.rebuild, in.paths); }));
+  const Json counts = INDX_TRY(
+      ctx.step("reindex", inputs, [&] { return ctx.index().reindex(in.rebuild, in.paths); }));
   return Output{JsonObject{counts}};
 }
 
@@ -33,7 +34,8 @@ Operation vault_reindex() {
       .effect = Effect::Writes,
       .is_idempotent = true,
       .input = {field("rebuild", &Input::rebuild, "Start from nothing.", optional),
-                field("paths", &Input::paths, "Only these paths; left out: the whole vault.", optional, length(0, 100000))},
+                field("paths", &Input::paths, "Only these paths; left out: the whole vault.",
+                      optional, length(0, 100000))},
       .output = {field("counts", &Output::counts, "What was looked at and changed.")},
       .handler = run,
   });

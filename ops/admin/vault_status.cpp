@@ -9,25 +9,32 @@ struct Counts {
   int notes = 0, files = 0, headings = 0, tags = 0, links = 0, unresolved_links = 0, chunks = 0;
   std::int64_t bytes = 0;
   static Fields<Counts> fields() {
-    return {field("notes", &Counts::notes, "Markdown notes."), field("files", &Counts::files, "All files, notes included."),
-            field("headings", &Counts::headings, "Headings."), field("tags", &Counts::tags, "Different tags."),
-            field("links", &Counts::links, "Links."), field("unresolved_links", &Counts::unresolved_links, "Links that reach no file."),
-            field("chunks", &Counts::chunks, "Pieces for retrieval."), field("bytes", &Counts::bytes, "Bytes of all files.")};
+    return {field("notes", &Counts::notes, "Markdown notes."),
+            field("files", &Counts::files, "All files, notes included."),
+            field("headings", &Counts::headings, "Headings."),
+            field("tags", &Counts::tags, "Different tags."),
+            field("links", &Counts::links, "Links."),
+            field("unresolved_links", &Counts::unresolved_links, "Links that reach no file."),
+            field("chunks", &Counts::chunks, "Pieces for retrieval."),
+            field("bytes", &Counts::bytes, "Bytes of all files.")};
   }
 };
 struct Indexing {
   std::string state = "idle";
   std::int64_t done = 0, total = 0;
   static Fields<Indexing> fields() {
-    return {field("state", &Indexing::state, "What the indexer does.", one_of({"idle", "indexing"})),
-            field("done", &Indexing::done, "Files done."), field("total", &Indexing::total, "Files to do.")};
+    return {
+        field("state", &Indexing::state, "What the indexer does.", one_of({"idle", "indexing"})),
+        field("done", &Indexing::done, "Files done."),
+        field("total", &Indexing::total, "Files to do.")};
   }
 };
 struct Ai {
   bool enabled = false;
   std::string provider, model;
   static Fields<Ai> fields() {
-    return {field("enabled", &Ai::enabled, "Whether a provider is configured."), field("provider", &Ai::provider, "Its name."),
+    return {field("enabled", &Ai::enabled, "Whether a provider is configured."),
+            field("provider", &Ai::provider, "Its name."),
             field("model", &Ai::model, "Its model.")};
   }
 };
@@ -44,9 +51,12 @@ Result<Output> run(Context& ctx, const Input&) {
   Output out;
   out.vault_dir = ctx.config().vault_dir;
   out.generation = counts.generation;
-  out.counts = {counts.notes, counts.files, counts.headings, counts.tags, counts.links, counts.unresolved_links, counts.chunks, counts.bytes};
+  out.counts = {counts.notes,  counts.files, counts.headings,
+                counts.tags,   counts.links, counts.unresolved_links,
+                counts.chunks, counts.bytes};
   const Json indexing = ctx.index().indexing();
-  out.indexing = {indexing.value("state", "idle"), indexing.value("done", std::int64_t{0}), indexing.value("total", std::int64_t{0})};
+  out.indexing = {indexing.value("state", "idle"), indexing.value("done", std::int64_t{0}),
+                  indexing.value("total", std::int64_t{0})};
   if (ctx.models().is_configured()) out.ai = {true, ctx.models().provider(), ctx.models().model()};
   out.warnings = counts.warnings;
   return out;
@@ -59,14 +69,17 @@ Operation vault_status() {
   return define<Input, Output>({
       .name = "vault_status",
       .summary = "Say how the vault is: counts, index state, AI, warnings.",
-      .guidance = "A good first call. While `indexing.state` is `indexing`, searches may miss recent changes.",
+      .guidance = "A good first call. While `indexing.state` is `indexing`, searches may miss "
+                  "recent changes.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/vault/status"},
       .is_idempotent = true,
       .output = {field("vault_dir", &Output::vault_dir, "Folder of the vault on the server."),
                  field("generation", &Output::generation, "Moves with every change of the index."),
-                 field("counts", &Output::counts, "How much there is."), field("indexing", &Output::indexing, "State of the indexer."),
-                 field("ai", &Output::ai, "The AI provider."), field("warnings", &Output::warnings, "What a person should look at.")},
+                 field("counts", &Output::counts, "How much there is."),
+                 field("indexing", &Output::indexing, "State of the indexer."),
+                 field("ai", &Output::ai, "The AI provider."),
+                 field("warnings", &Output::warnings, "What a person should look at.")},
       .handler = run,
   });
 }

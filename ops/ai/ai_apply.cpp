@@ -1,10 +1,10 @@
 #include "ops/ai/ai_apply.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include "base/text.hpp"
 #include "ops/notes/note_view.hpp"
+
+#include <algorithm>
+#include <set>
 
 namespace indx {
 namespace {
@@ -16,13 +16,17 @@ Json paths_of(const std::vector<AppliedWrite>& applied) {
 }
 
 Error apply_conflict(const Json& failed, const std::vector<AppliedWrite>& applied) {
-  const std::string done = applied.empty() ? "nothing was written" : cat(applied.size(), " notes were written before");
-  return make_error(Reason::AiApplyConflict, cat(failed.size(), " notes are no longer at the given etag; ", done, ". Read them again and repeat."),
+  const std::string done =
+      applied.empty() ? "nothing was written" : cat(applied.size(), " notes were written before");
+  return make_error(Reason::AiApplyConflict,
+                    cat(failed.size(), " notes are no longer at the given etag; ", done,
+                        ". Read them again and repeat."),
                     Json{{"failed", failed}, {"applied", paths_of(applied)}});
 }
 
 /// `[{path, expected, actual}]` of the notes that are not at the caller's etag.
-Result<Json> preflight(Context& ctx, const std::vector<PlannedWrite>& plan, const ApplyOptions& options) {
+Result<Json> preflight(Context& ctx, const std::vector<PlannedWrite>& plan,
+                       const ApplyOptions& options) {
   std::vector<std::pair<NotePath, std::string>> expected;
   for (const auto& write : plan) {
     const auto it = options.if_match.find(write.path);
@@ -38,7 +42,9 @@ Result<Json> preflight(Context& ctx, const std::vector<PlannedWrite>& plan, cons
 }
 
 Json mismatch_row(const std::string& path, const Error& error) {
-  return Json{{"path", path}, {"expected", error.details.value("expected", "")}, {"actual", error.details.value("actual", "")}};
+  return Json{{"path", path},
+              {"expected", error.details.value("expected", "")},
+              {"actual", error.details.value("actual", "")}};
 }
 
 Result<WriteOutcome> write_one(Context& ctx, const PlannedWrite& write) {
@@ -51,19 +57,23 @@ Result<WriteOutcome> write_one(Context& ctx, const PlannedWrite& write) {
 }  // namespace
 
 Fields<AppliedWrite> AppliedWrite::fields() {
-  return {field("path", &AppliedWrite::path, "The note."), field("etag", &AppliedWrite::etag, "Its version after the change."),
+  return {field("path", &AppliedWrite::path, "The note."),
+          field("etag", &AppliedWrite::etag, "Its version after the change."),
           field("tags_added", &AppliedWrite::tags_added, "Tags that it had not."),
           field("tags_removed", &AppliedWrite::tags_removed, "Tags that it lost.")};
 }
 
-Result<ApplyOutcome> apply_writes(Context& ctx, const std::vector<PlannedWrite>& plan, const ApplyOptions& options) {
+Result<ApplyOutcome> apply_writes(Context& ctx, const std::vector<PlannedWrite>& plan,
+                                  const ApplyOptions& options) {
   ApplyOutcome outcome;
   const Json failed = INDX_TRY(preflight(ctx, plan, options));
   if (!failed.empty() && !options.skips_mismatches) return apply_conflict(failed, {});
   std::set<std::string> skipped;
   for (const auto& row : failed) {
     skipped.insert(row.value("path", ""));
-    outcome.warnings.push_back(Json{{"code", "etag_mismatch"}, {"path", row.value("path", "")}, {"reason", "not at the given if_match"}});
+    outcome.warnings.push_back(Json{{"code", "etag_mismatch"},
+                                    {"path", row.value("path", "")},
+                                    {"reason", "not at the given if_match"}});
   }
   JobProgress progress;
   progress.phase = "apply";
@@ -71,8 +81,13 @@ Result<ApplyOutcome> apply_writes(Context& ctx, const std::vector<PlannedWrite>&
   progress.model_calls = options.model_calls;
   for (const auto& write : plan) {
     if (ctx.cancel().is_cancelled())
-      return make_error(Reason::Cancelled, cat("Cancelled after ", outcome.applied.size(), " of ", plan.size(), " notes were written."),
-                        Json{{"partial", {{"done", progress.done}, {"total", plan.size()}, {"applied", paths_of(outcome.applied)}}}});
+      return make_error(Reason::Cancelled,
+                        cat("Cancelled after ", outcome.applied.size(), " of ", plan.size(),
+                            " notes were written."),
+                        Json{{"partial",
+                              {{"done", progress.done},
+                               {"total", plan.size()},
+                               {"applied", paths_of(outcome.applied)}}}});
     progress.current = write.path;
     if (skipped.contains(write.path)) {
       ++progress.done;
@@ -81,15 +96,22 @@ Result<ApplyOutcome> apply_writes(Context& ctx, const std::vector<PlannedWrite>&
     if (!write.is_change()) {
       outcome.warnings.push_back(Json{{"code", "apply_skipped_no_change"}, {"path", write.path}});
     } else if (auto done = write_one(ctx, write); done) {
-      if (done->changed) outcome.applied.push_back({write.path, done->etag, write.added, write.removed});
-      else outcome.warnings.push_back(Json{{"code", "apply_skipped_no_change"}, {"path", write.path}});
-      for (const auto& code : done->warnings) outcome.warnings.push_back(Json{{"code", code}, {"path", write.path}});
-    } else if (done.error().reason == Reason::Cancelled || done.error().reason == Reason::StaleLease) {
+      if (done->changed)
+        outcome.applied.push_back({write.path, done->etag, write.added, write.removed});
+      else
+        outcome.warnings.push_back(Json{{"code", "apply_skipped_no_change"}, {"path", write.path}});
+      for (const auto& code : done->warnings)
+        outcome.warnings.push_back(Json{{"code", code}, {"path", write.path}});
+    } else if (done.error().reason == Reason::Cancelled ||
+               done.error().reason == Reason::StaleLease) {
       return done.error();
-    } else if (done.error().reason == Reason::EtagMismatch && options.if_match.contains(write.path) && !options.skips_mismatches) {
+    } else if (done.error().reason == Reason::EtagMismatch &&
+               options.if_match.contains(write.path) && !options.skips_mismatches) {
       return apply_conflict(Json::array({mismatch_row(write.path, done.error())}), outcome.applied);
     } else {
-      outcome.warnings.push_back(Json{{"code", std::string(done.error().name())}, {"path", write.path}, {"reason", done.error().message}});
+      outcome.warnings.push_back(Json{{"code", std::string(done.error().name())},
+                                      {"path", write.path},
+                                      {"reason", done.error().message}});
     }
     ++progress.done;
     ctx.progress(progress);

@@ -1,12 +1,13 @@
 #pragma once
-#include <map>
-
 #include "ops/context.hpp"
 #include "ops/define.hpp"
 
+#include <map>
+
 namespace indx {
 
-/// Writing what an AI operation found into properties, for every operation that applies (rows C81 to C87, R14).
+/// Writing what an AI operation found into properties, for every operation that applies (rows C81
+/// to C87, R14).
 
 /// One property to set in one note, at the version that the suggestion was made for.
 struct PlannedWrite {
@@ -30,10 +31,11 @@ struct ApplyOutcome {
   std::vector<Json> warnings;
 };
 
-/// First checks every `if_match` (a stored step, so that a resumed job does not check against its own writes): a mismatch is
-/// `ai_apply_conflict` and nothing is written. Then one guarded write a note, in the given order: a mismatch of a note that
-/// the caller named ends the batch with what was applied in the details; every other failure is a warning. Cancel ends it
-/// between two notes.
-Result<ApplyOutcome> apply_writes(Context& ctx, const std::vector<PlannedWrite>& plan, const ApplyOptions& options);
+/// First checks every `if_match` (a stored step, so that a resumed job does not check against its
+/// own writes): a mismatch is `ai_apply_conflict` and nothing is written. Then one guarded write a
+/// note, in the given order: a mismatch of a note that the caller named ends the batch with what
+/// was applied in the details; every other failure is a warning. Cancel ends it between two notes.
+Result<ApplyOutcome> apply_writes(Context& ctx, const std::vector<PlannedWrite>& plan,
+                                  const ApplyOptions& options);
 
 }  // namespace indx

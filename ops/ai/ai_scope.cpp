@@ -1,9 +1,9 @@
 #include "ops/ai/ai_scope.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <set>
-
-#include "base/text.hpp"
 
 namespace indx {
 namespace {
@@ -48,19 +48,26 @@ Paths glob_paths(Context& ctx, const AiScope& scope) {
 
 Paths tag_paths(Context& ctx, const AiScope& scope) {
   if (scope.tag.empty()) return missing_field(scope, "tag");
-  const auto paths = INDX_TRY(ctx.index().paths_with_tag(scope.tag.starts_with('#') ? scope.tag.substr(1) : scope.tag));
+  const auto paths = INDX_TRY(
+      ctx.index().paths_with_tag(scope.tag.starts_with('#') ? scope.tag.substr(1) : scope.tag));
   return std::set<std::string>(paths.begin(), paths.end());
 }
 
 Result<NoteFilter> query_filter(const Json& filters) {
   NoteFilter filter;
   for (const auto& [key, value] : filters.items()) {
-    if (key == "path_glob" && value.is_string()) filter.path_glob = value.get<std::string>();
-    else if (key == "tag" && value.is_string()) filter.tags = {value.get<std::string>()};
-    else if (key == "frontmatter" && value.is_object()) filter.frontmatter = value;
+    if (key == "path_glob" && value.is_string())
+      filter.path_glob = value.get<std::string>();
+    else if (key == "tag" && value.is_string())
+      filter.tags = {value.get<std::string>()};
+    else if (key == "frontmatter" && value.is_object())
+      filter.frontmatter = value;
     else
-      return invalid(cat("`scope.filters.", key, "` is not a filter: path_glob (text), tag (text), frontmatter (object)."),
-                     Json{{"path", "scope.filters." + key}, {"expected", "path_glob, tag or frontmatter"}, {"actual", "another field"}});
+      return invalid(cat("`scope.filters.", key,
+                         "` is not a filter: path_glob (text), tag (text), frontmatter (object)."),
+                     Json{{"path", "scope.filters." + key},
+                          {"expected", "path_glob, tag or frontmatter"},
+                          {"actual", "another field"}});
   }
   return filter;
 }
@@ -106,7 +113,8 @@ Paths all_paths(Context& ctx, const AiScope& scope) {
 }
 
 bool matches_any(const std::vector<std::string>& globs, const std::string& path) {
-  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_match(glob, path); });
+  return std::any_of(globs.begin(), globs.end(),
+                     [&](const std::string& glob) { return glob_match(glob, path); });
 }
 
 bool is_note(const std::string& text) {
@@ -117,16 +125,22 @@ bool is_note(const std::string& text) {
 }  // namespace
 
 Fields<AiScope> AiScope::fields() {
-  return {field("kind", &AiScope::kind, "How the notes are chosen.", one_of({"paths", "glob", "tag", "query", "note"})),
-          field("paths", &AiScope::paths, "paths: these notes.", optional, length(0, 10000)),
-          field("path_glob", &AiScope::path_glob, "glob: notes whose path matches, such as `Projects/**`.", optional, length(0, 1024)),
-          field("tag", &AiScope::tag, "tag: notes with it or one below it.", optional, length(0, 256)),
-          field("q", &AiScope::q, "query: notes found by these words.", optional, length(0, 4096)),
-          field("mode", &AiScope::mode, "query: how to search.", optional, one_of({"lexical", "semantic", "hybrid"})),
-          field("limit", &AiScope::limit, "query: most notes.", optional, between(1, 200)),
-          field("filters", &AiScope::filters, "query: {path_glob, tag, frontmatter} that must match too.", optional),
-          field("path", &AiScope::path, "note: this one.", optional, length(0, 4096)),
-          field("include_linked", &AiScope::include_linked, "note: also what it links to, this many hops away.", optional, between(0, 5))};
+  return {
+      field("kind", &AiScope::kind, "How the notes are chosen.",
+            one_of({"paths", "glob", "tag", "query", "note"})),
+      field("paths", &AiScope::paths, "paths: these notes.", optional, length(0, 10000)),
+      field("path_glob", &AiScope::path_glob,
+            "glob: notes whose path matches, such as `Projects/**`.", optional, length(0, 1024)),
+      field("tag", &AiScope::tag, "tag: notes with it or one below it.", optional, length(0, 256)),
+      field("q", &AiScope::q, "query: notes found by these words.", optional, length(0, 4096)),
+      field("mode", &AiScope::mode, "query: how to search.", optional,
+            one_of({"lexical", "semantic", "hybrid"})),
+      field("limit", &AiScope::limit, "query: most notes.", optional, between(1, 200)),
+      field("filters", &AiScope::filters,
+            "query: {path_glob, tag, frontmatter} that must match too.", optional),
+      field("path", &AiScope::path, "note: this one.", optional, length(0, 4096)),
+      field("include_linked", &AiScope::include_linked,
+            "note: also what it links to, this many hops away.", optional, between(0, 5))};
 }
 
 bool ai_may_read(const AiConfig& config, const std::string& path) {
@@ -142,19 +156,28 @@ Result<ScopePaths> scope_paths(Context& ctx, const AiScope& scope) {
   for (const auto& path : all) {
     if (!caller.allows(path)) {
       if (is_named || (scope.kind == "note" && path == scope.path))
-        return make_error(Reason::Forbidden, cat("`", path, "` is outside the paths of this token."), Json{{"path", path}});
+        return make_error(Reason::Forbidden,
+                          cat("`", path, "` is outside the paths of this token."),
+                          Json{{"path", path}});
       continue;  // invisible in lists
     }
     if (!is_note(path)) {
-      if (is_named) return invalid(cat("`", path, "` is not a Markdown note."), Json{{"path", "scope.paths"}, {"expected", "notes"}, {"actual", path}});
+      if (is_named)
+        return invalid(cat("`", path, "` is not a Markdown note."),
+                       Json{{"path", "scope.paths"}, {"expected", "notes"}, {"actual", path}});
       continue;
     }
-    if (ai_may_read(ctx.config().ai, path)) result.paths.push_back(path);
-    else result.excluded.push_back(path);
+    if (ai_may_read(ctx.config().ai, path))
+      result.paths.push_back(path);
+    else
+      result.excluded.push_back(path);
   }
   if (!result.excluded.empty())
-    result.warnings.push_back(Json{{"code", "globs_excluded"}, {"reason", "ai.allow_globs and ai.deny_globs"}, {"paths", result.excluded}});
-  if (scope.kind == "query" && scope.mode != "lexical") result.warnings.push_back("embeddings_unavailable");
+    result.warnings.push_back(Json{{"code", "globs_excluded"},
+                                   {"reason", "ai.allow_globs and ai.deny_globs"},
+                                   {"paths", result.excluded}});
+  if (scope.kind == "query" && scope.mode != "lexical")
+    result.warnings.push_back("embeddings_unavailable");
   return result;
 }
 
@@ -173,20 +196,26 @@ Result<ResolvedScope> resolve_scope(Context& ctx, const AiScope& scope) {
     const bool stands_alone = found.paths.size() == 1 || scope.kind == "note";
     if (file.error().reason != Reason::NotFound || stands_alone) return file.error();
     resolved.missing.push_back(path.str());
-    resolved.warnings.push_back(Json{{"code", "not_found"}, {"path", path.str()}, {"reason", file.error().message}});
+    resolved.warnings.push_back(
+        Json{{"code", "not_found"}, {"path", path.str()}, {"reason", file.error().message}});
   }
   return resolved;
 }
 
 Json to_json(const ResolvedScope& scope) {
   Json notes = Json::array();
-  for (const auto& note : scope.notes) notes.push_back(Json{{"path", note.path}, {"etag", note.etag}});
-  return Json{{"notes", notes}, {"excluded", scope.excluded}, {"missing", scope.missing}, {"warnings", scope.warnings}};
+  for (const auto& note : scope.notes)
+    notes.push_back(Json{{"path", note.path}, {"etag", note.etag}});
+  return Json{{"notes", notes},
+              {"excluded", scope.excluded},
+              {"missing", scope.missing},
+              {"warnings", scope.warnings}};
 }
 
 ResolvedScope resolved_scope_from_json(const Json& json) {
   ResolvedScope scope;
-  for (const auto& note : json["notes"]) scope.notes.push_back({note["path"].get<std::string>(), note["etag"].get<std::string>()});
+  for (const auto& note : json["notes"])
+    scope.notes.push_back({note["path"].get<std::string>(), note["etag"].get<std::string>()});
   scope.excluded = json["excluded"].get<std::vector<std::string>>();
   scope.missing = json["missing"].get<std::vector<std::string>>();
   for (const auto& warning : json["warnings"]) scope.warnings.push_back(warning);

@@ -4,16 +4,17 @@
 
 namespace indx {
 
-/// Which notes an AI operation is about (rows D27 to D32). Flat: which fields count depends on `kind`.
+/// Which notes an AI operation is about (rows D27 to D32). Flat: which fields count depends on
+/// `kind`.
 struct AiScope {
-  std::string kind;                  ///< paths | glob | tag | query | note
+  std::string kind;  ///< paths | glob | tag | query | note
   std::vector<std::string> paths;
   std::string path_glob, tag, q;
   std::string mode = "lexical";
   int limit = 20;
-  JsonObject filters;                ///< query: {tag, path_glob, frontmatter}
+  JsonObject filters;  ///< query: {tag, path_glob, frontmatter}
   std::string path;
-  int include_linked = 0;            ///< note: link hops
+  int include_linked = 0;  ///< note: link hops
   static Fields<AiScope> fields();
 };
 
@@ -22,16 +23,17 @@ struct ScopedNote {
   std::string path, etag;
 };
 struct ResolvedScope {
-  std::vector<ScopedNote> notes;        ///< sorted by path
-  std::vector<std::string> excluded;    ///< hidden from AI by the globs of the configuration
-  std::vector<std::string> missing;     ///< named, but not there
+  std::vector<ScopedNote> notes;      ///< sorted by path
+  std::vector<std::string> excluded;  ///< hidden from AI by the globs of the configuration
+  std::vector<std::string> missing;   ///< named, but not there
   std::vector<Json> warnings;
 };
 Json to_json(const ResolvedScope& scope);
 ResolvedScope resolved_scope_from_json(const Json& json);
 
-/// Paths of the scope that the caller may see and AI may read, sorted, without reading them. Fields that the kind needs
-/// and lacks are `validation_failed`; a named path outside the caller's globs is `forbidden`.
+/// Paths of the scope that the caller may see and AI may read, sorted, without reading them. Fields
+/// that the kind needs and lacks are `validation_failed`; a named path outside the caller's globs
+/// is `forbidden`.
 struct ScopePaths {
   std::vector<std::string> paths, excluded;
   std::vector<Json> warnings;

@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <atomic>
-#include <set>
-
 #include "ai/extractive/tagger.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -11,10 +7,15 @@
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <set>
+
 namespace indx {
 namespace ai_tag_op {
 
-constexpr int kPromptVersion = 1;       // raise it with the prompt: stored steps of another one are not reused
+constexpr int kPromptVersion =
+    1;  // raise it with the prompt: stored steps of another one are not reused
 constexpr std::size_t kNeighbours = 15;
 constexpr std::size_t kMaxEventPaths = 50;
 constexpr std::size_t kMaxSnippetBytes = 300;
@@ -26,13 +27,18 @@ struct Vocabulary {
   int max_per_note = 5;
   double min_confidence = 0.6;
   static Fields<Vocabulary> fields() {
-    return {field("use_existing", &Vocabulary::use_existing, "Prefer tags that the vault has.", optional),
-            field("allow_new", &Vocabulary::allow_new, "Also suggest tags that it has not.", optional),
-            field("candidates", &Vocabulary::candidates, "Only these tags.", optional, length(0, 1000)),
-            field("forbid", &Vocabulary::forbid, "Never these tags.", optional, length(0, 1000)),
-            field("namespace", &Vocabulary::name_space, "New tags become `<namespace>/<tag>`.", optional, length(0, 128)),
-            field("max_per_note", &Vocabulary::max_per_note, "Most tags for one note.", optional, between(1, 50)),
-            field("min_confidence", &Vocabulary::min_confidence, "Drop suggestions below it.", optional, between(0, 1))};
+    return {
+        field("use_existing", &Vocabulary::use_existing, "Prefer tags that the vault has.",
+              optional),
+        field("allow_new", &Vocabulary::allow_new, "Also suggest tags that it has not.", optional),
+        field("candidates", &Vocabulary::candidates, "Only these tags.", optional, length(0, 1000)),
+        field("forbid", &Vocabulary::forbid, "Never these tags.", optional, length(0, 1000)),
+        field("namespace", &Vocabulary::name_space, "New tags become `<namespace>/<tag>`.",
+              optional, length(0, 128)),
+        field("max_per_note", &Vocabulary::max_per_note, "Most tags for one note.", optional,
+              between(1, 50)),
+        field("min_confidence", &Vocabulary::min_confidence, "Drop suggestions below it.", optional,
+              between(0, 1))};
   }
 };
 struct Input {
@@ -56,8 +62,10 @@ struct Citation {
   std::vector<std::size_t> span;
   std::string snippet;
   static Fields<Citation> fields() {
-    return {field("path", &Citation::path, "The note."), field("etag", &Citation::etag, "The version that was read."),
-            field("anchor", &Citation::anchor, "Slug of the heading above."), field("line", &Citation::line, "1-based line."),
+    return {field("path", &Citation::path, "The note."),
+            field("etag", &Citation::etag, "The version that was read."),
+            field("anchor", &Citation::anchor, "Slug of the heading above."),
+            field("line", &Citation::line, "1-based line."),
             field("span", &Citation::span, "First byte and byte after the last one, in the file."),
             field("snippet", &Citation::snippet, "The text, verbatim.")};
   }
@@ -69,8 +77,10 @@ struct Suggestion {
   std::optional<std::string> rationale;
   std::vector<Citation> evidence;
   static Fields<Suggestion> fields() {
-    return {field("tag", &Suggestion::tag, "Without `#`."), field("confidence", &Suggestion::confidence, "0 to 1."),
-            field("is_new", &Suggestion::is_new, "Not used in the vault yet."), field("rationale", &Suggestion::rationale, "Why."),
+    return {field("tag", &Suggestion::tag, "Without `#`."),
+            field("confidence", &Suggestion::confidence, "0 to 1."),
+            field("is_new", &Suggestion::is_new, "Not used in the vault yet."),
+            field("rationale", &Suggestion::rationale, "Why."),
             field("evidence", &Suggestion::evidence, "Lines of the note that support it.")};
   }
 };
@@ -78,7 +88,8 @@ struct NoteSuggestions {
   std::string path, etag;
   std::vector<Suggestion> tags;
   static Fields<NoteSuggestions> fields() {
-    return {field("path", &NoteSuggestions::path, "The note."), field("etag", &NoteSuggestions::etag, "The version that was read."),
+    return {field("path", &NoteSuggestions::path, "The note."),
+            field("etag", &NoteSuggestions::etag, "The version that was read."),
             field("tags", &NoteSuggestions::tags, "Best first.")};
   }
 };
@@ -86,7 +97,8 @@ struct ProposedPatch {
   std::string path, if_match;
   std::vector<JsonObject> ops;
   static Fields<ProposedPatch> fields() {
-    return {field("path", &ProposedPatch::path, "The note."), field("if_match", &ProposedPatch::if_match, "Etag to guard it with."),
+    return {field("path", &ProposedPatch::path, "The note."),
+            field("if_match", &ProposedPatch::if_match, "Etag to guard it with."),
             field("ops", &ProposedPatch::ops, "Steps for note_patch.")};
   }
 };
@@ -95,8 +107,10 @@ struct ScopeView {
   std::size_t count = 0;
   std::vector<std::string> paths, excluded;
   static Fields<ScopeView> fields() {
-    return {field("kind", &ScopeView::kind, "As asked."), field("count", &ScopeView::count, "Notes."),
-            field("paths", &ScopeView::paths, "Their paths, sorted."), field("excluded", &ScopeView::excluded, "Notes that AI may not read.")};
+    return {field("kind", &ScopeView::kind, "As asked."),
+            field("count", &ScopeView::count, "Notes."),
+            field("paths", &ScopeView::paths, "Their paths, sorted."),
+            field("excluded", &ScopeView::excluded, "Notes that AI may not read.")};
   }
 };
 struct VocabularyView {
@@ -111,7 +125,8 @@ struct Usage {
   std::optional<double> cost_usd;
   std::string source = "estimated";
   static Fields<Usage> fields() {
-    return {field("input_tokens", &Usage::input_tokens, "Tokens sent."), field("output_tokens", &Usage::output_tokens, "Tokens received."),
+    return {field("input_tokens", &Usage::input_tokens, "Tokens sent."),
+            field("output_tokens", &Usage::output_tokens, "Tokens received."),
             field("cost_usd", &Usage::cost_usd, "Known cost; null: unknown.", nullable),
             field("source", &Usage::source, "Who counted.", one_of({"reported", "estimated"}))};
   }
@@ -131,15 +146,18 @@ struct Output {
 /// What the suggest step of one note stores.
 struct NoteResult {
   NoteSuggestions suggestions;
-  JsonObject properties;      ///< {tags: the property as it is in the file}
+  JsonObject properties;  ///< {tags: the property as it is in the file}
   std::vector<Json> warnings;
   Usage usage;
   std::string source = "model";
   int model_calls = 0;
   static Fields<NoteResult> fields() {
-    return {field("suggestions", &NoteResult::suggestions, ""), field("properties", &NoteResult::properties, ""),
-            field("warnings", &NoteResult::warnings, ""), field("usage", &NoteResult::usage, ""),
-            field("source", &NoteResult::source, ""), field("model_calls", &NoteResult::model_calls, "")};
+    return {field("suggestions", &NoteResult::suggestions, ""),
+            field("properties", &NoteResult::properties, ""),
+            field("warnings", &NoteResult::warnings, ""),
+            field("usage", &NoteResult::usage, ""),
+            field("source", &NoteResult::source, ""),
+            field("model_calls", &NoteResult::model_calls, "")};
   }
 };
 
@@ -182,12 +200,16 @@ Result<Scoped> scope_step(Context& ctx, const Input& in) {
     return json;
   }));
   Scoped scoped{resolved_scope_from_json(stored), {}};
-  for (const auto& row : stored["vocabulary"]) scoped.vocabulary.push_back({row[0].get<std::string>(), row[1].get<int>()});
+  for (const auto& row : stored["vocabulary"])
+    scoped.vocabulary.push_back({row[0].get<std::string>(), row[1].get<int>()});
   return scoped;
 }
 
-Citation to_citation(const TagEvidence& evidence, const std::string& path, const std::string& etag) {
-  Citation citation{path, etag, std::nullopt, std::nullopt, {}, std::string(prefix_at_grapheme(evidence.quote, kMaxSnippetBytes))};
+Citation to_citation(const TagEvidence& evidence, const std::string& path,
+                     const std::string& etag) {
+  Citation citation{
+      path,         etag, std::nullopt,
+      std::nullopt, {},   std::string(prefix_at_grapheme(evidence.quote, kMaxSnippetBytes))};
   if (!evidence.anchor.empty()) citation.anchor = evidence.anchor;
   if (evidence.line > 0) {
     citation.line = evidence.line;
@@ -200,45 +222,59 @@ Citation to_citation(const TagEvidence& evidence, const std::string& path, const
 bool is_grounded(const TagEvidence& evidence, const NoteFile& file, const ParsedNote& note) {
   if (evidence.line == 0) return true;  // the title that the file name gives
   if (evidence.begin > evidence.end || evidence.end > file.bytes.size()) return false;
-  if (file.bytes.compare(evidence.begin, evidence.end - evidence.begin, evidence.quote) != 0) return false;
+  if (file.bytes.compare(evidence.begin, evidence.end - evidence.begin, evidence.quote) != 0)
+    return false;
   const auto before = file.bytes.begin() + static_cast<std::ptrdiff_t>(evidence.begin);
   if (std::count(file.bytes.begin(), before, '\n') + 1 != evidence.line) return false;
-  return evidence.anchor.empty() || std::any_of(note.headings.begin(), note.headings.end(),
-                                                [&](const Heading& heading) { return heading.slug == evidence.anchor; });
+  return evidence.anchor.empty() ||
+         std::any_of(note.headings.begin(), note.headings.end(),
+                     [&](const Heading& heading) { return heading.slug == evidence.anchor; });
 }
 
-NoteSuggestions to_suggestions(const TagReply& reply, const NoteFile& file, const ParsedNote& note, bool cite, std::vector<Json>& warnings) {
+NoteSuggestions to_suggestions(const TagReply& reply, const NoteFile& file, const ParsedNote& note,
+                               bool cite, std::vector<Json>& warnings) {
   NoteSuggestions result{file.path.str(), file.etag, {}};
   for (const auto& tag : reply.tags) {
     Suggestion suggestion{tag.tag, tag.confidence, tag.is_new, std::nullopt, {}};
     if (!tag.rationale.empty()) suggestion.rationale = tag.rationale;
     for (const auto& evidence : tag.evidence) {
       if (!cite) break;
-      if (is_grounded(evidence, file, note)) suggestion.evidence.push_back(to_citation(evidence, file.path.str(), file.etag));
-      else warnings.push_back(warning("citation_invalid", file.path.str(), cat("evidence of `", tag.tag, "` is not in the note")));
+      if (is_grounded(evidence, file, note))
+        suggestion.evidence.push_back(to_citation(evidence, file.path.str(), file.etag));
+      else
+        warnings.push_back(warning("citation_invalid", file.path.str(),
+                                   cat("evidence of `", tag.tag, "` is not in the note")));
     }
     result.tags.push_back(std::move(suggestion));
   }
   return result;
 }
 
-Result<TagReply> ask(Context& lane, const TagTask& task, const Corpus& corpus, const Input& in, NoteResult& result) {
+Result<TagReply> ask(Context& lane, const TagTask& task, const Corpus& corpus, const Input& in,
+                     NoteResult& result) {
   if (!lane.models().can_generate()) return extractive_tags(task, corpus);
   GenerateRequest request = tagging_prompt(task, lane.config().ai, in.seed);
   if (in.max_tokens) request.max_output_tokens = *in.max_tokens;
   const GenerateReply reply = INDX_TRY(lane.models().generate(request, task.path));
   ++result.model_calls;
-  result.usage = {reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cost_usd, reply.usage.source};
+  result.usage = {reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cost_usd,
+                  reply.usage.source};
   if (reply.finish_reason == FinishReason::Length)
-    result.warnings.push_back(warning("truncated", task.path, "the model reached its output limit"));
+    result.warnings.push_back(
+        warning("truncated", task.path, "the model reached its output limit"));
   return parse_tagging_reply(task, reply);
 }
 
 /// The suggestions for one note; runs in a lane.
-Result<Json> suggest(Context& lane, const ScopedNote& scoped, const std::vector<VocabularyTag>& vocabulary, const Input& in) {
+Result<Json> suggest(Context& lane, const ScopedNote& scoped,
+                     const std::vector<VocabularyTag>& vocabulary, const Input& in) {
   const NotePath path = INDX_TRY(NotePath::parse(scoped.path));
   const NoteFile file = INDX_TRY(lane.notes().read(path));
-  const auto changed = [&] { return make_error(Reason::EtagMismatch, cat("`", scoped.path, "` changed while its tags were looked for."), Json{{"path", scoped.path}}); };
+  const auto changed = [&] {
+    return make_error(Reason::EtagMismatch,
+                      cat("`", scoped.path, "` changed while its tags were looked for."),
+                      Json{{"path", scoped.path}});
+  };
   if (file.etag != scoped.etag) return changed();
   ParseOptions parse_options;
   parse_options.legacy_properties = lane.config().legacy_properties;
@@ -250,7 +286,8 @@ Result<Json> suggest(Context& lane, const ScopedNote& scoped, const std::vector<
   task.bytes = file.bytes;
   for (const auto& use : note.tags) task.current_tags.push_back(use.tag);
   task.vocabulary = vocabulary;
-  task.neighbours = corpus->nearest(std::string_view(file.bytes).substr(note.frontmatter.body_begin), kNeighbours, scoped.path);
+  task.neighbours = corpus->nearest(
+      std::string_view(file.bytes).substr(note.frontmatter.body_begin), kNeighbours, scoped.path);
   task.options = to_options(in);
 
   NoteResult result;
@@ -258,24 +295,36 @@ Result<Json> suggest(Context& lane, const ScopedNote& scoped, const std::vector<
   result.source = reply.source;
   for (const auto& entry : reply.warnings) result.warnings.push_back(entry);
   result.suggestions = to_suggestions(reply, file, note, in.cite, result.warnings);
-  if (const Json* tags = find_property(note.frontmatter.values, "tags")) result.properties.value["tags"] = *tags;
+  if (const Json* tags = find_property(note.frontmatter.values, "tags"))
+    result.properties.value["tags"] = *tags;
   const auto now = lane.notes().read(path);  // row D40: a citation pins the version that was read
   if (!now || now->etag != scoped.etag) {
-    result.warnings.push_back(warning("citation_drift", scoped.path, "the note changed during the call"));
+    result.warnings.push_back(
+        warning("citation_drift", scoped.path, "the note changed during the call"));
     result.suggestions.tags.clear();
   }
   return *Codec<NoteResult>::encode(result);
 }
 
-/// The map step over all notes, in path order; nullopt where a note failed, which then is a warning.
-Result<std::vector<std::optional<NoteResult>>> suggest_all(Context& ctx, const Input& in, const Scoped& scoped, std::vector<Json>& warnings) {
+/// The map step over all notes, in path order; nullopt where a note failed, which then is a
+/// warning.
+Result<std::vector<std::optional<NoteResult>>> suggest_all(Context& ctx, const Input& in,
+                                                           const Scoped& scoped,
+                                                           std::vector<Json>& warnings) {
   Json request = *Codec<Vocabulary>::encode(in.vocabulary);
-  Json shared{{"vocabulary", request}, {"language", in.language}, {"max_tokens", in.max_tokens.value_or(0)}, {"cite", in.cite}, {"seed", in.seed},
-              {"provider", ctx.models().provider()}, {"model", ctx.models().model()}, {"prompt", kPromptVersion}};
+  Json shared{{"vocabulary", request},
+              {"language", in.language},
+              {"max_tokens", in.max_tokens.value_or(0)},
+              {"cite", in.cite},
+              {"seed", in.seed},
+              {"provider", ctx.models().provider()},
+              {"model", ctx.models().model()},
+              {"prompt", kPromptVersion}};
   const std::string shared_hash = canonical_hash(shared);
   std::vector<MapItem> items;
   for (const auto& note : scoped.scope.notes)
-    items.push_back({note.path, Json{{"path", note.path}, {"etag", note.etag}, {"request", shared_hash}}});
+    items.push_back(
+        {note.path, Json{{"path", note.path}, {"etag", note.etag}, {"request", shared_hash}}});
 
   JobProgress progress;
   progress.phase = "suggest";
@@ -284,7 +333,8 @@ Result<std::vector<std::optional<NoteResult>>> suggest_all(Context& ctx, const I
   std::atomic<std::int64_t> done = 0;  // the one thing that lanes share: a count for people
   const bool calls_model = ctx.models().can_generate();
   auto results = ctx.map("suggest", items, [&](Context& lane, const MapItem& item) {
-    auto result = suggest(lane, {item.id, item.inputs["etag"].get<std::string>()}, scoped.vocabulary, in);
+    auto result =
+        suggest(lane, {item.id, item.inputs["etag"].get<std::string>()}, scoped.vocabulary, in);
     JobProgress step = progress;
     step.done = ++done;
     step.current = item.id;
@@ -294,7 +344,9 @@ Result<std::vector<std::optional<NoteResult>>> suggest_all(Context& ctx, const I
   });
   if (!results) {
     Error error = results.error();
-    if (error.reason == Reason::Cancelled) error.details["partial"] = Json{{"done", done.load()}, {"total", items.size()}, {"applied", Json::array()}};
+    if (error.reason == Reason::Cancelled)
+      error.details["partial"] =
+          Json{{"done", done.load()}, {"total", items.size()}, {"applied", Json::array()}};
     return error;
   }
   std::vector<std::optional<NoteResult>> notes;
@@ -309,24 +361,34 @@ Result<std::vector<std::optional<NoteResult>>> suggest_all(Context& ctx, const I
     warnings.push_back(warning(result.error().name(), items[i].id, result.error().message));
     notes.emplace_back();
   }
-  const bool all_failed = !notes.empty() && std::none_of(notes.begin(), notes.end(), [](const auto& note) { return note.has_value(); });
+  const bool all_failed =
+      !notes.empty() &&
+      std::none_of(notes.begin(), notes.end(), [](const auto& note) { return note.has_value(); });
   if (all_failed) return *first_error;
   return notes;
 }
 
-/// The property `tags` after the change: existing items keep their place and spelling, tags of ours or not.
+/// The property `tags` after the change: existing items keep their place and spelling, tags of ours
+/// or not.
 PlannedWrite plan_write(const NoteResult& note, const std::string& mode) {
   PlannedWrite write{note.suggestions.path, note.suggestions.etag, "tags", Json::array(), {}, {}};
   const auto it = note.properties.value.find("tags");
-  Json old = it == note.properties.value.end() || it->is_null() ? Json::array() : it->is_array() ? *it : Json::array({*it});
-  const auto folded = [](const Json& item) { return item.is_string() ? fold_case(plain_tag(item.get<std::string>())) : item.dump(); };
+  Json old = it == note.properties.value.end() || it->is_null() ? Json::array()
+             : it->is_array()                                   ? *it
+                                                                : Json::array({*it});
+  const auto folded = [](const Json& item) {
+    return item.is_string() ? fold_case(plain_tag(item.get<std::string>())) : item.dump();
+  };
   std::set<std::string> had, wanted;
   for (const auto& item : old) had.insert(folded(item));
   for (const auto& suggestion : note.suggestions.tags) wanted.insert(fold_case(suggestion.tag));
-  const bool replaces = mode == "replace" && !wanted.empty();  // finding nothing is no reason to lose a person's tags
+  const bool replaces =
+      mode == "replace" && !wanted.empty();  // finding nothing is no reason to lose a person's tags
   if (replaces) {
     for (const auto& item : old)
-      if (!wanted.contains(folded(item))) write.removed.push_back(item.is_string() ? plain_tag(item.get<std::string>()) : item.dump());
+      if (!wanted.contains(folded(item)))
+        write.removed.push_back(item.is_string() ? plain_tag(item.get<std::string>())
+                                                 : item.dump());
   } else {
     write.value = old;
   }
@@ -339,7 +401,10 @@ PlannedWrite plan_write(const NoteResult& note, const std::string& mode) {
 }
 
 ProposedPatch to_patch(const PlannedWrite& write) {
-  return {write.path, write.etag, {JsonObject{Json{{"op", "set_frontmatter"}, {"key", write.key}, {"value", write.value}}}}};
+  return {
+      write.path,
+      write.etag,
+      {JsonObject{Json{{"op", "set_frontmatter"}, {"key", write.key}, {"value", write.value}}}}};
 }
 
 void add_usage(Usage& total, const Usage& usage, bool is_first) {
@@ -370,12 +435,15 @@ void collect(Output& out, const std::vector<std::optional<NoteResult>>& notes) {
 /// Row D41: citations were offered and none of them holds.
 Status check_grounding(const Output& out) {
   if (!out.citations.empty()) return {};
-  static const std::set<std::string> kDropCodes = {"citation_drift", "citation_invalid", "ungrounded_dropped"};
+  static const std::set<std::string> kDropCodes = {"citation_drift", "citation_invalid",
+                                                   "ungrounded_dropped"};
   Json dropped = Json::array();
   for (const auto& entry : out.warnings)
     if (entry.is_object() && kDropCodes.contains(entry.value("code", ""))) dropped.push_back(entry);
   if (dropped.empty()) return {};
-  return make_error(Reason::AiGroundingFailed, "No suggestion could be tied to text of the notes; nothing was written. Try again, or with `cite: false`.",
+  return make_error(Reason::AiGroundingFailed,
+                    "No suggestion could be tied to text of the notes; nothing was written. Try "
+                    "again, or with `cite: false`.",
                     Json{{"dropped", dropped}});
 }
 
@@ -415,7 +483,8 @@ Result<Output> tag(Context& ctx, const Input& in, Invocation& invocation) {
       if (write.is_change()) out.proposed_patches->push_back(to_patch(write));
     return out;
   }
-  const ApplyOutcome applied = INDX_TRY(apply_writes(ctx, plan, {normalized_if_match(in), in.if_match_mode == "skip", model_calls}));
+  const ApplyOutcome applied = INDX_TRY(
+      apply_writes(ctx, plan, {normalized_if_match(in), in.if_match_mode == "skip", model_calls}));
   out.applied = applied.applied;
   out.warnings.insert(out.warnings.end(), applied.warnings.begin(), applied.warnings.end());
   return out;
@@ -427,24 +496,34 @@ std::vector<std::string> first_paths(std::vector<std::string> paths) {
 }
 
 /// Row D68. A job that goes back to the queue tells nothing yet: its next run does.
-void tell(Context& ctx, const Input& in, const Invocation& invocation, const Result<Output>& result, std::int64_t duration_ms) {
+void tell(Context& ctx, const Input& in, const Invocation& invocation, const Result<Output>& result,
+          std::int64_t duration_ms) {
   const CancelReason why = ctx.cancel().reason();
   if (!result && (why == CancelReason::Shutdown || why == CancelReason::LeaseLost)) return;
   std::vector<std::string> applied;
   if (result && result->applied)
     for (const auto& write : *result->applied) applied.push_back(write.path);
   if (!result && result.error().details.contains("applied"))
-    for (const auto& write : result.error().details["applied"]) applied.push_back(write.value("path", ""));
-  Json data{{"type", "ai.invocation"}, {"op", "ai_tag"}, {"scope_paths", first_paths(invocation.scope_paths)}, {"scope_count", invocation.scope_paths.size()},
-            {"provider", ctx.models().provider()}, {"model", ctx.models().model()}, {"usage", *Codec<Usage>::encode(invocation.usage)},
-            {"cache_hit", false}, {"duration_ms", duration_ms}, {"ok", result.has_value()}};
+    for (const auto& write : result.error().details["applied"])
+      applied.push_back(write.value("path", ""));
+  Json data{{"type", "ai.invocation"},
+            {"op", "ai_tag"},
+            {"scope_paths", first_paths(invocation.scope_paths)},
+            {"scope_count", invocation.scope_paths.size()},
+            {"provider", ctx.models().provider()},
+            {"model", ctx.models().model()},
+            {"usage", *Codec<Usage>::encode(invocation.usage)},
+            {"cache_hit", false},
+            {"duration_ms", duration_ms},
+            {"ok", result.has_value()}};
   if (!result) data["error_code"] = std::string(result.error().name());
   if (in.apply) data["applied_paths"] = first_paths(applied);
   if (!ctx.is_job() || !result) return ctx.emit("ai.invocation", data);
-  const auto told = ctx.step("invocation", Json::object(), [&]() -> Result<Json> {  // a resumed job does not tell it again
-    ctx.emit("ai.invocation", data);
-    return Json::object();
-  });
+  const auto told = ctx.step("invocation", Json::object(),
+                             [&]() -> Result<Json> {  // a resumed job does not tell it again
+                               ctx.emit("ai.invocation", data);
+                               return Json::object();
+                             });
   static_cast<void>(told);  // the work is done: a lost row of the log must not fail it
 }
 
@@ -452,7 +531,8 @@ Result<Output> run(Context& ctx, const Input& in) {
   const auto begin = ctx.clock().monotonic();
   Invocation invocation;
   auto result = tag(ctx, in, invocation);
-  const auto took = std::chrono::duration_cast<milliseconds>(ctx.clock().monotonic() - begin).count();
+  const auto took =
+      std::chrono::duration_cast<milliseconds>(ctx.clock().monotonic() - begin).count();
   tell(ctx, in, invocation, result, took);
   return result;
 }
@@ -468,11 +548,16 @@ Operation ai_tag() {
   using namespace ai_tag_op;
   return define<Input, Output>({
       .name = "ai_tag",
-      .summary = "Suggest tags for notes, with the lines that support them, and write them when asked.",
-      .guidance = "Without `apply` nothing is written: show the suggestions first. Prefers tags that the vault has. More than one note "
+      .summary =
+          "Suggest tags for notes, with the lines that support them, and write them when asked.",
+      .guidance = "Without `apply` nothing is written: show the suggestions first. Prefers tags "
+                  "that the vault has. More than one note "
                   "runs as a job; notes that AI may not read are left out and reported.",
       .scopes = {Scope::VaultRead},
-      .extra_scopes = [](const Input& in) { return in.apply ? std::vector{Scope::VaultWrite} : std::vector<Scope>(); },
+      .extra_scopes =
+          [](const Input& in) {
+            return in.apply ? std::vector{Scope::VaultWrite} : std::vector<Scope>();
+          },
       .route = {"POST", "/v1/ai/tag"},
       .cli = "ai tag",
       .execution = Execution::Sized,
@@ -483,22 +568,36 @@ Operation ai_tag() {
       .is_ai = true,
       .input = {field("scope", &Input::scope, "Which notes."),
                 field("vocabulary", &Input::vocabulary, "Which tags may be suggested.", optional),
-                field("apply", &Input::apply, "Write the tags into the property `tags`; needs vault:write.", optional),
-                field("apply_mode", &Input::apply_mode, "merge: add to what is there; replace: overwrite it.", optional, one_of({"merge", "replace"})),
-                field("if_match", &Input::if_match, "Path to etag: the versions that may be written.", optional, length(0, 10000)),
-                field("if_match_mode", &Input::if_match_mode, "On a mismatch: write nothing, or skip that note.", optional, one_of({"stop", "skip"})),
-                field("language", &Input::language, "Language of new tags; left out: that of the note.", optional, length(0, 35)),
-                field("max_tokens", &Input::max_tokens, "Most tokens of one model answer.", between(1, 100000)),
+                field("apply", &Input::apply,
+                      "Write the tags into the property `tags`; needs vault:write.", optional),
+                field("apply_mode", &Input::apply_mode,
+                      "merge: add to what is there; replace: overwrite it.", optional,
+                      one_of({"merge", "replace"})),
+                field("if_match", &Input::if_match,
+                      "Path to etag: the versions that may be written.", optional,
+                      length(0, 10000)),
+                field("if_match_mode", &Input::if_match_mode,
+                      "On a mismatch: write nothing, or skip that note.", optional,
+                      one_of({"stop", "skip"})),
+                field("language", &Input::language,
+                      "Language of new tags; left out: that of the note.", optional, length(0, 35)),
+                field("max_tokens", &Input::max_tokens, "Most tokens of one model answer.",
+                      between(1, 100000)),
                 field("cite", &Input::cite, "Give the lines that support each tag.", optional),
-                field("seed", &Input::seed, "Same input and seed: same output, as far as the model can.", optional),
+                field("seed", &Input::seed,
+                      "Same input and seed: same output, as far as the model can.", optional),
                 field("cache", &Input::cache, "Whether an earlier answer may be used.", optional)},
       .output = {field("scope_resolved", &Output::scope_resolved, "The notes that were looked at."),
                  field("suggestions", &Output::suggestions, "By note, in path order."),
                  field("applied", &Output::applied, "With `apply`: the notes written."),
-                 field("proposed_patches", &Output::proposed_patches, "Without `apply`: the note_patch calls that would do it."),
-                 field("vocabulary", &Output::vocabulary, "The tags suggested, by whether the vault has them."),
-                 field("citations", &Output::citations, "All evidence."), field("usage", &Output::usage, "Model use of this call."),
-                 field("source", &Output::source, "extractive: made without a model.", one_of({"model", "extractive"})),
+                 field("proposed_patches", &Output::proposed_patches,
+                       "Without `apply`: the note_patch calls that would do it."),
+                 field("vocabulary", &Output::vocabulary,
+                       "The tags suggested, by whether the vault has them."),
+                 field("citations", &Output::citations, "All evidence."),
+                 field("usage", &Output::usage, "Model use of this call."),
+                 field("source", &Output::source, "extractive: made without a model.",
+                       one_of({"model", "extractive"})),
                  field("warnings", &Output::warnings, "A code, or {code, path, reason}.")},
       .failures = {{Reason::AiUnavailable, "No provider is configured."},
                    {Reason::AiProviderError, "The provider failed for every note."},
@@ -506,7 +605,8 @@ Operation ai_tag() {
                    {Reason::AiInputTooLarge, "The note does not fit the model."},
                    {Reason::AiSchemaInvalid, "The model did not answer in the asked form."},
                    {Reason::AiGroundingFailed, "No evidence holds; details.dropped lists it."},
-                   {Reason::AiApplyConflict, "Notes are not at `if_match`; details hold failed and applied."},
+                   {Reason::AiApplyConflict,
+                    "Notes are not at `if_match`; details hold failed and applied."},
                    {Reason::NotFound, "A note named alone does not exist."},
                    {Reason::Forbidden, "A named path is outside your globs."}},
       .handler = run,

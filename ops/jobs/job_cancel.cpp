@@ -31,7 +31,8 @@ Operation job_cancel() {
       .effect = Effect::Writes,
       .is_idempotent = true,
       .input = {job_id_field(&Input::id)},
-      .output = {field("job", &Output::job, "The record as it is now; `isCancelling` until it stopped.")},
+      .output = {field("job", &Output::job,
+                       "The record as it is now; `isCancelling` until it stopped.")},
       .failures = {{Reason::NotFound, "You have no job with that id."}},
       .handler = run,
   });

@@ -4,7 +4,8 @@
 
 namespace indx {
 
-/// A job of the caller, or of anyone for an admin. Someone else's job is `not_found`: ids are no capabilities.
+/// A job of the caller, or of anyone for an admin. Someone else's job is `not_found`: ids are no
+/// capabilities.
 Result<Job> find_job(Context& ctx, const std::string& id);
 
 template <typename Struct>

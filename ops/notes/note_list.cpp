@@ -16,8 +16,10 @@ struct Row {
   std::string modified;
   std::vector<std::string> tags;
   static Fields<Row> fields() {
-    return {field("path", &Row::path, "Vault-relative path."), field("title", &Row::title, "Title of the note."),
-            field("etag", &Row::etag, "Version of the note."), field("size", &Row::size, "Bytes on disk."),
+    return {field("path", &Row::path, "Vault-relative path."),
+            field("title", &Row::title, "Title of the note."),
+            field("etag", &Row::etag, "Version of the note."),
+            field("size", &Row::size, "Bytes on disk."),
             field("modified", &Row::modified, "Time of the last change, ISO 8601."),
             field("tags", &Row::tags, "Tags without `#`.")};
   }
@@ -35,7 +37,8 @@ Result<Output> run(Context& ctx, const Input& in) {
   const Page<NoteRow> page = INDX_TRY(ctx.index().list(filter, in.limit, in.cursor));
   Output out;
   for (const auto& row : page.rows)
-    out.notes.push_back({row.path, row.title, row.etag, row.size, format_time(row.modified), row.tags});
+    out.notes.push_back(
+        {row.path, row.title, row.etag, row.size, format_time(row.modified), row.tags});
   out.next_cursor = page.next_cursor;
   return out;
 }
@@ -52,11 +55,15 @@ Operation note_list() {
       .route = {"GET", "/v1/notes"},
       .cli = "note list",
       .is_idempotent = true,
-      .input = {field("path_glob", &Input::path_glob, "Only paths that match, such as `Projects/**`.", optional, length(0, 1024)),
-                field("tag", &Input::tag, "Only notes with this tag or one below it.", optional, length(0, 256)),
-                field("frontmatter", &Input::frontmatter, "Only notes whose properties have these values.", optional),
+      .input = {field("path_glob", &Input::path_glob,
+                      "Only paths that match, such as `Projects/**`.", optional, length(0, 1024)),
+                field("tag", &Input::tag, "Only notes with this tag or one below it.", optional,
+                      length(0, 256)),
+                field("frontmatter", &Input::frontmatter,
+                      "Only notes whose properties have these values.", optional),
                 limit_field(&Input::limit), cursor_field(&Input::cursor)},
-      .output = {field("notes", &Output::notes, "Notes in path order."), next_cursor_field(&Output::next_cursor)},
+      .output = {field("notes", &Output::notes, "Notes in path order."),
+                 next_cursor_field(&Output::next_cursor)},
       .failures = {{Reason::ValidationFailed, "The cursor is not one of ours."}},
       .handler = run,
   });

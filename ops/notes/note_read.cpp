@@ -22,7 +22,8 @@ Operation note_read() {
   return define<Input, NoteView>({
       .name = "note_read",
       .summary = "Read a note: properties, outline and body.",
-      .guidance = "Use it before changing a note: its etag guards the write. Ask for `include: [\"outline\"]` first when the "
+      .guidance = "Use it before changing a note: its etag guards the write. Ask for `include: "
+                  "[\"outline\"]` first when the "
                   "note may be long. To find notes use vault_search or note_list.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/notes/{path}"},
@@ -30,9 +31,11 @@ Operation note_read() {
       .cli_positional = {"path"},
       .is_idempotent = true,
       .input = {path_field(&Input::path),
-                field("include", &Input::include, "Which parts to answer with.", optional, one_of(kNoteParts))},
+                field("include", &Input::include, "Which parts to answer with.", optional,
+                      one_of(kNoteParts))},
       .output = NoteView::fields(),
-      .failures = {{Reason::NotFound, "No note has that path."}, {Reason::Forbidden, "The path is outside your globs."}},
+      .failures = {{Reason::NotFound, "No note has that path."},
+                   {Reason::Forbidden, "The path is outside your globs."}},
       .handler = run,
   });
 }

@@ -9,14 +9,19 @@ namespace {
 
 std::string_view link_kind_name(LinkKind kind) {
   switch (kind) {
-    case LinkKind::Link: return "link";
-    case LinkKind::Embed: return "embed";
-    case LinkKind::Property: return "property";
+    case LinkKind::Link:
+      return "link";
+    case LinkKind::Embed:
+      return "embed";
+    case LinkKind::Property:
+      return "property";
   }
   return "";
 }
 
-bool is_text(std::string_view bytes) { return is_valid_utf8(bytes) && bytes.find('\0') == std::string_view::npos; }
+bool is_text(std::string_view bytes) {
+  return is_valid_utf8(bytes) && bytes.find('\0') == std::string_view::npos;
+}
 
 /// Each tag once, in the spelling of its first use.
 std::vector<std::string> view_tags(const ParsedNote& note) {
@@ -30,11 +35,13 @@ std::vector<std::string> view_tags(const ParsedNote& note) {
 std::vector<TaskView> view_tasks(const ParsedNote& note) {
   std::vector<TaskView> tasks;
   for (const auto& task : note.tasks)
-    tasks.push_back({std::string(1, task.status), task.text, task.status == 'x' || task.status == 'X', task.line});
+    tasks.push_back({std::string(1, task.status), task.text,
+                     task.status == 'x' || task.status == 'X', task.line});
   return tasks;
 }
 
-void add_parsed_parts(NoteView& view, const NoteFile& file, const ParsedNote& note, const std::set<std::string>& parts) {
+void add_parsed_parts(NoteView& view, const NoteFile& file, const ParsedNote& note,
+                      const std::set<std::string>& parts) {
   if (parts.contains("frontmatter")) view.frontmatter = JsonObject{note.frontmatter.values};
   if (const auto& error = note.frontmatter.error)
     view.frontmatter_error = FrontmatterErrorView{error->line, error->column, error->message};
@@ -47,7 +54,8 @@ void add_parsed_parts(NoteView& view, const NoteFile& file, const ParsedNote& no
   }
   if (parts.contains("blocks")) {
     view.blocks.emplace();
-    for (const auto& block : note.blocks) view.blocks->push_back({block.id, block.line, block.end_line});
+    for (const auto& block : note.blocks)
+      view.blocks->push_back({block.id, block.line, block.end_line});
   }
   if (parts.contains("tasks")) view.tasks = view_tasks(note);
 }
@@ -59,7 +67,8 @@ Fields<HeadingView> HeadingView::fields() {
           field("text", &HeadingView::text, "As written, without the `#` marks."),
           field("line", &HeadingView::line, "1-based line in the file."),
           field("slug", &HeadingView::slug, "Anchor, unique in the note."),
-          field("nested", &HeadingView::nested, "True inside a list or quote, where it starts no section.")};
+          field("nested", &HeadingView::nested,
+                "True inside a list or quote, where it starts no section.")};
 }
 Fields<LinkView> LinkView::fields() {
   return {field("kind", &LinkView::kind, "How it is used.", one_of({"link", "embed", "property"})),
@@ -73,12 +82,14 @@ Fields<LinkView> LinkView::fields() {
           field("column", &LinkView::column, "1-based byte column; 0 in a property.")};
 }
 Fields<BlockView> BlockView::fields() {
-  return {field("id", &BlockView::id, "Without the `^`."), field("line", &BlockView::line, "First line of the block."),
+  return {field("id", &BlockView::id, "Without the `^`."),
+          field("line", &BlockView::line, "First line of the block."),
           field("end_line", &BlockView::end_line, "Last line of the block.")};
 }
 Fields<TaskView> TaskView::fields() {
   return {field("status", &TaskView::status, "The character between the brackets."),
-          field("text", &TaskView::text, "Text of the task."), field("is_done", &TaskView::is_done, "Whether it is checked."),
+          field("text", &TaskView::text, "Text of the task."),
+          field("is_done", &TaskView::is_done, "Whether it is checked."),
           field("line", &TaskView::line, "1-based line.")};
 }
 Fields<FrontmatterErrorView> FrontmatterErrorView::fields() {
@@ -87,26 +98,31 @@ Fields<FrontmatterErrorView> FrontmatterErrorView::fields() {
           field("message", &FrontmatterErrorView::message, "What the YAML reader says.")};
 }
 Fields<NoteView> NoteView::fields() {
-  return {field("path", &NoteView::path, "Vault-relative path."),
-          field("etag", &NoteView::etag, "Version of these bytes; give it as `if_match` when writing."),
-          field("size", &NoteView::size, "Bytes on disk."),
-          field("modified", &NoteView::modified, "Time of the last change, ISO 8601."),
-          field("title", &NoteView::title, "Property `title`, else the first level-1 heading, else the file name."),
-          field("encoding", &NoteView::encoding, "`binary`: the body is base64.", one_of({"utf-8", "binary"})),
-          field("frontmatter", &NoteView::frontmatter, "Properties in file order; dates stay text."),
-          field("frontmatter_error", &NoteView::frontmatter_error, "Why the property block cannot be read."),
-          field("outline", &NoteView::outline, "Headings in order."),
-          field("body", &NoteView::body, "Text after the property block."),
-          field("tags", &NoteView::tags, "Tags of properties and text, without `#`, each once."),
-          field("links", &NoteView::links, "Links in order; `link_forward` says what they reach."),
-          field("blocks", &NoteView::blocks, "Blocks that have an id."),
-          field("tasks", &NoteView::tasks, "Checkbox items."),
-          field("warnings", &NoteView::warnings, "Codes of what was odd in the note.")};
+  return {
+      field("path", &NoteView::path, "Vault-relative path."),
+      field("etag", &NoteView::etag, "Version of these bytes; give it as `if_match` when writing."),
+      field("size", &NoteView::size, "Bytes on disk."),
+      field("modified", &NoteView::modified, "Time of the last change, ISO 8601."),
+      field("title", &NoteView::title,
+            "Property `title`, else the first level-1 heading, else the file name."),
+      field("encoding", &NoteView::encoding, "`binary`: the body is base64.",
+            one_of({"utf-8", "binary"})),
+      field("frontmatter", &NoteView::frontmatter, "Properties in file order; dates stay text."),
+      field("frontmatter_error", &NoteView::frontmatter_error,
+            "Why the property block cannot be read."),
+      field("outline", &NoteView::outline, "Headings in order."),
+      field("body", &NoteView::body, "Text after the property block."),
+      field("tags", &NoteView::tags, "Tags of properties and text, without `#`, each once."),
+      field("links", &NoteView::links, "Links in order; `link_forward` says what they reach."),
+      field("blocks", &NoteView::blocks, "Blocks that have an id."),
+      field("tasks", &NoteView::tasks, "Checkbox items."),
+      field("warnings", &NoteView::warnings, "Codes of what was odd in the note.")};
 }
 
 Fields<WriteView> WriteView::fields() {
   return {field("path", &WriteView::path, "Vault-relative path."),
-          field("etag", &WriteView::etag, "Version after the change; for a deleted note there is none."),
+          field("etag", &WriteView::etag,
+                "Version after the change; for a deleted note there is none."),
           field("old_etag", &WriteView::old_etag, "Version before, when the note existed."),
           field("sha256", &WriteView::sha256, "SHA-256 of the bytes after the change."),
           field("size", &WriteView::size, "Bytes after the change."),
@@ -119,11 +135,14 @@ Fields<WriteView> WriteView::fields() {
 }
 
 NoteChange change_of(NoteChange::Kind kind, NotePath path) {
-  return {kind, std::move(path), {}, {}, FrontmatterMode::Keep, Json::object(), {}, {}, false, false, false};
+  return {kind, std::move(path), {},    {},   FrontmatterMode::Keep, Json::object(), {},
+          {},   false,           false, false};
 }
 
 WriteView view_write(const WriteOutcome& outcome, bool dry_run) {
-  const auto given = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional<std::string>(text); };
+  const auto given = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional<std::string>(text);
+  };
   WriteView view;
   view.path = outcome.path.str();
   view.etag = given(outcome.etag);
@@ -184,7 +203,8 @@ NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, con
   view.title = title_of(note, file.path);
   view.warnings = note.warnings;
   add_parsed_parts(view, file, note, parts);
-  if (is_binary && view.body) view.body = base64_encode(file.bytes);  // exact bytes: replaced ones must not be written back
+  if (is_binary && view.body)
+    view.body = base64_encode(file.bytes);  // exact bytes: replaced ones must not be written back
   return view;
 }
 
@@ -200,10 +220,14 @@ std::string make_cursor(const Json& position) { return base64_encode(position.du
 
 Result<Json> read_cursor(const std::string& cursor) {
   const auto decoded = base64_decode(cursor);
-  Json position = decoded.ok ? Json::parse(decoded.bytes, nullptr, false) : Json(Json::value_t::discarded);
+  Json position =
+      decoded.ok ? Json::parse(decoded.bytes, nullptr, false) : Json(Json::value_t::discarded);
   if (position.is_discarded())
-    return invalid("`cursor` is not one of ours: use `next_cursor` of the answer before, unchanged.",
-                   Json{{"path", "cursor"}, {"expected", "next_cursor of an earlier answer"}, {"actual", "another text"}});
+    return invalid(
+        "`cursor` is not one of ours: use `next_cursor` of the answer before, unchanged.",
+        Json{{"path", "cursor"},
+             {"expected", "next_cursor of an earlier answer"},
+             {"actual", "another text"}});
   return position;
 }
 

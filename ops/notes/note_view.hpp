@@ -1,9 +1,9 @@
 #pragma once
-#include <set>
-
 #include "ops/define.hpp"
 #include "vault/note_edit.hpp"
 #include "vault/vault.hpp"
+
+#include <set>
 
 namespace indx {
 
@@ -71,7 +71,8 @@ struct WriteView {
 NoteChange change_of(NoteChange::Kind kind, NotePath path);
 WriteView view_write(const WriteOutcome& outcome, bool dry_run);
 
-inline const std::vector<std::string> kNoteParts = {"frontmatter", "outline", "body", "tags", "links", "blocks", "tasks"};
+inline const std::vector<std::string> kNoteParts = {"frontmatter", "outline", "body", "tags",
+                                                    "links",       "blocks",  "tasks"};
 inline const std::set<std::string> kDefaultNoteParts = {"frontmatter", "outline", "body"};
 
 NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, const Config& config);
@@ -87,7 +88,8 @@ Field<Struct> path_field(std::string Struct::*member) {
 }
 template <typename Struct>
 Field<Struct> if_match_field(std::string Struct::*member) {
-  return field("if_match", member, "Etag that the note must still have; else `etag_mismatch`.", optional, header, length(0, 128));
+  return field("if_match", member, "Etag that the note must still have; else `etag_mismatch`.",
+               optional, header, length(0, 128));
 }
 template <typename Struct>
 Field<Struct> limit_field(int Struct::*member) {
@@ -95,7 +97,8 @@ Field<Struct> limit_field(int Struct::*member) {
 }
 template <typename Struct>
 Field<Struct> cursor_field(std::string Struct::*member) {
-  return field("cursor", member, "`next_cursor` of the answer before, to go on from there.", optional, length(0, 4096));
+  return field("cursor", member, "`next_cursor` of the answer before, to go on from there.",
+               optional, length(0, 4096));
 }
 template <typename Struct>
 Field<Struct> next_cursor_field(std::optional<std::string> Struct::*member) {

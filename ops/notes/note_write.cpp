@@ -15,7 +15,8 @@ Result<WriteView> run(Context& ctx, const Input& in) {
   NoteChange change = change_of(NoteChange::Kind::Write, INDX_TRY(NotePath::parse(in.path)));
   change.body = in.body;
   if (in.frontmatter) {
-    change.frontmatter_mode = in.frontmatter->is_null() ? FrontmatterMode::Remove : FrontmatterMode::Replace;
+    change.frontmatter_mode =
+        in.frontmatter->is_null() ? FrontmatterMode::Remove : FrontmatterMode::Replace;
     if (in.frontmatter->is_object()) change.frontmatter = *in.frontmatter;
   }
   change.if_match = plain_etag(in.if_match);
@@ -33,7 +34,8 @@ Operation note_write() {
   return define<Input, WriteView>({
       .name = "note_write",
       .summary = "Create a note, or replace its body.",
-      .guidance = "For small edits of an existing note use note_patch. Give `if_match` with the etag you read, or "
+      .guidance = "For small edits of an existing note use note_patch. Give `if_match` with the "
+                  "etag you read, or "
                   "`if_not_exists` to create only.",
       .scopes = {Scope::VaultWrite},
       .route = {"PUT", "/v1/notes/{path}"},
@@ -42,15 +44,22 @@ Operation note_write() {
       .effect = Effect::Writes,
       .is_idempotent = true,
       .input = {path_field(&Input::path),
-                field("body", &Input::body, "Markdown after the property block. May itself begin with a block, which then replaces the old one."),
+                field("body", &Input::body,
+                      "Markdown after the property block. May itself begin with a block, which "
+                      "then replaces the old one."),
                 field("frontmatter", &Input::frontmatter,
-                      "Properties that replace the block. Left out: the block stays. Null: the block is removed.", json_object, nullable),
+                      "Properties that replace the block. Left out: the block stays. Null: the "
+                      "block is removed.",
+                      json_object, nullable),
                 if_match_field(&Input::if_match),
-                field("expected_sha256", &Input::expected_sha256, "SHA-256 that the file must still have.", optional, length(0, 64)),
-                field("if_not_exists", &Input::if_not_exists, "Create only; `conflict` when the note exists.", optional),
+                field("expected_sha256", &Input::expected_sha256,
+                      "SHA-256 that the file must still have.", optional, length(0, 64)),
+                field("if_not_exists", &Input::if_not_exists,
+                      "Create only; `conflict` when the note exists.", optional),
                 field("dry_run", &Input::dry_run, "Only show what would change.", optional)},
       .output = WriteView::fields(),
-      .failures = {{Reason::EtagMismatch, "The note is no longer at `if_match`; details hold expected and actual."},
+      .failures = {{Reason::EtagMismatch,
+                    "The note is no longer at `if_match`; details hold expected and actual."},
                    {Reason::Conflict, "`if_not_exists` was given and the note exists."},
                    {Reason::Forbidden, "The path is outside your globs, or hidden from indx."},
                    {Reason::ParseFailed, "The properties cannot be written safely."}},

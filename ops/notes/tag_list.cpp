@@ -1,8 +1,8 @@
-#include <algorithm>
-#include <tuple>
-
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
+
+#include <algorithm>
+#include <tuple>
 
 namespace indx {
 namespace tag_list_op {
@@ -25,7 +25,9 @@ struct Output {
   std::optional<std::string> next_cursor;
 };
 
-bool comes_before(const TagCount& a, const TagCount& b) { return std::tie(b.count, a.tag) < std::tie(a.count, b.tag); }
+bool comes_before(const TagCount& a, const TagCount& b) {
+  return std::tie(b.count, a.tag) < std::tie(a.count, b.tag);
+}
 
 Result<Output> run(Context& ctx, const Input& in) {
   auto tags = INDX_TRY(ctx.index().tags());
@@ -33,7 +35,8 @@ Result<Output> run(Context& ctx, const Input& in) {
   auto at = tags.cbegin();
   if (!in.cursor.empty()) {
     const Json position = INDX_TRY(read_cursor(in.cursor));
-    if (!position.is_array() || position.size() != 2 || !position[0].is_number_integer() || !position[1].is_string())
+    if (!position.is_array() || position.size() != 2 || !position[0].is_number_integer() ||
+        !position[1].is_string())
       return invalid("`cursor` is not one of tag_list.", Json{{"path", "cursor"}});
     const TagCount last{position[1].get<std::string>(), position[0].get<int>(), 0};
     at = std::upper_bound(tags.cbegin(), tags.cend(), last, comes_before);
@@ -41,7 +44,8 @@ Result<Output> run(Context& ctx, const Input& in) {
   Output out;
   for (; at != tags.cend() && out.tags.size() < static_cast<std::size_t>(in.limit); ++at)
     out.tags.push_back({at->tag, at->count, at->count_nested});
-  if (at != tags.cend()) out.next_cursor = make_cursor(Json::array({out.tags.back().count, out.tags.back().tag}));
+  if (at != tags.cend())
+    out.next_cursor = make_cursor(Json::array({out.tags.back().count, out.tags.back().tag}));
   return out;
 }
 
@@ -52,12 +56,14 @@ Operation tag_list() {
   return define<Input, Output>({
       .name = "tag_list",
       .summary = "List the tags of the vault with how many notes use each.",
-      .guidance = "Look here before inventing a tag. For the notes of one tag use note_list with `tag`.",
+      .guidance =
+          "Look here before inventing a tag. For the notes of one tag use note_list with `tag`.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/tags"},
       .is_idempotent = true,
       .input = {limit_field(&Input::limit), cursor_field(&Input::cursor)},
-      .output = {field("tags", &Output::tags, "Most used first."), next_cursor_field(&Output::next_cursor)},
+      .output = {field("tags", &Output::tags, "Most used first."),
+                 next_cursor_field(&Output::next_cursor)},
       .failures = {{Reason::ValidationFailed, "The cursor is not one of ours."}},
       .handler = run,
   });

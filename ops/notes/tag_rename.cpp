@@ -1,9 +1,9 @@
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
+
+#include <algorithm>
 
 namespace indx {
 namespace tag_rename_op {
@@ -18,14 +18,16 @@ struct Changed {
   std::optional<std::string> diff;
   static Fields<Changed> fields() {
     return {field("path", &Changed::path, "The note."),
-            field("etag", &Changed::etag, "Its version after the change."), field("count", &Changed::count, "Uses renamed."),
+            field("etag", &Changed::etag, "Its version after the change."),
+            field("count", &Changed::count, "Uses renamed."),
             field("diff", &Changed::diff, "With `dry_run`: what would change.")};
   }
 };
 struct Failed {
   std::string path, code, message;
   static Fields<Failed> fields() {
-    return {field("path", &Failed::path, "The note that was not changed."), field("code", &Failed::code, "Why, for programs."),
+    return {field("path", &Failed::path, "The note that was not changed."),
+            field("code", &Failed::code, "Why, for programs."),
             field("message", &Failed::message, "Why.")};
   }
 };
@@ -40,8 +42,9 @@ struct Output {
 Result<std::string> checked_tag(const std::string& text, const char* name) {
   const std::string tag = plain_tag(text);
   if (is_valid_tag(tag)) return tag;
-  return invalid(cat("`", name, "` is not a tag: letters, digits, `_`, `-` and `/`, and not digits only."),
-                 Json{{"path", name}, {"expected", "a tag"}, {"actual", text}});
+  return invalid(
+      cat("`", name, "` is not a tag: letters, digits, `_`, `-` and `/`, and not digits only."),
+      Json{{"path", name}, {"expected", "a tag"}, {"actual", text}});
 }
 
 /// Uses of the tag or one below it.
@@ -52,7 +55,8 @@ int count_uses(const ParsedNote& note, const std::string& folded_tag) {
   }));
 }
 
-/// What is to be renamed, as the stored first step: `[{path, etag, count}]` and the files that only mention the tag.
+/// What is to be renamed, as the stored first step: `[{path, etag, count}]` and the files that only
+/// mention the tag.
 Result<Json> plan(Context& ctx, const std::string& from) {
   Json notes = Json::array();
   const std::string folded = fold_case(from);
@@ -64,7 +68,8 @@ Result<Json> plan(Context& ctx, const std::string& from) {
     ParseOptions options;
     options.legacy_properties = ctx.config().legacy_properties;
     const int count = count_uses(parse_note(file->bytes, options), folded);
-    if (count > 0) notes.push_back(Json{{"path", path.str()}, {"etag", file->etag}, {"count", count}});
+    if (count > 0)
+      notes.push_back(Json{{"path", path.str()}, {"etag", file->etag}, {"count", count}});
   }
   return Json{{"notes", notes}};
 }
@@ -80,7 +85,9 @@ Result<std::vector<std::string>> bases_that_mention(Context& ctx, const std::str
     for (const auto& row : page.rows) {
       const auto path = NotePath::parse(row.path);
       auto file = path ? ctx.notes().read(*path) : Result<NoteFile>(path.error());
-      if (file && fold_case(replace_invalid_utf8(file->bytes)).find(fold_case(from)) != std::string::npos) found.push_back(row.path);
+      if (file &&
+          fold_case(replace_invalid_utf8(file->bytes)).find(fold_case(from)) != std::string::npos)
+        found.push_back(row.path);
     }
     cursor = page.next_cursor.value_or("");
   } while (!cursor.empty());
@@ -91,8 +98,13 @@ Result<std::vector<std::string>> bases_that_mention(Context& ctx, const std::str
 Error cancelled(const Output& out, const JobProgress& progress) {
   Json partial = Json::array();
   for (const auto& change : out.changed) partial.push_back(change.path);
-  return make_error(Reason::Cancelled, cat("Cancelled after ", progress.done, " of ", progress.total.value_or(0), " notes."),
-                    Json{{"partial", {{"done", progress.done}, {"total", progress.total.value_or(0)}, {"changed", partial}}}});
+  return make_error(
+      Reason::Cancelled,
+      cat("Cancelled after ", progress.done, " of ", progress.total.value_or(0), " notes."),
+      Json{{"partial",
+            {{"done", progress.done},
+             {"total", progress.total.value_or(0)},
+             {"changed", partial}}}});
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
@@ -100,7 +112,8 @@ Result<Output> run(Context& ctx, const Input& in) {
   out.from = INDX_TRY(checked_tag(in.from, "from"));
   out.to = INDX_TRY(checked_tag(in.to, "to"));
   out.dry_run = in.dry_run;
-  const Json planned = INDX_TRY(ctx.step("plan", Json{{"from", out.from}}, [&] { return plan(ctx, out.from); }));
+  const Json planned =
+      INDX_TRY(ctx.step("plan", Json{{"from", out.from}}, [&] { return plan(ctx, out.from); }));
   JobProgress progress;
   progress.phase = "rename";
   progress.total = static_cast<std::int64_t>(planned["notes"].size());
@@ -112,9 +125,11 @@ Result<Output> run(Context& ctx, const Input& in) {
     change.if_match = item["etag"].get<std::string>();
     change.dry_run = in.dry_run;
     progress.current = path;
-    auto outcome = in.dry_run ? ctx.notes().write(change) : ctx.write_step("rename/" + path, change);
+    auto outcome =
+        in.dry_run ? ctx.notes().write(change) : ctx.write_step("rename/" + path, change);
     if (outcome && outcome->changed)
-      out.changed.push_back({path, outcome->etag, item["count"].get<int>(), in.dry_run ? std::optional(outcome->diff) : std::nullopt});
+      out.changed.push_back({path, outcome->etag, item["count"].get<int>(),
+                             in.dry_run ? std::optional(outcome->diff) : std::nullopt});
     else if (!outcome)
       out.failed.push_back({path, std::string(outcome.error().name()), outcome.error().message});
     ++progress.done;
@@ -136,7 +151,8 @@ Operation tag_rename() {
   return define<Input, Output>({
       .name = "tag_rename",
       .summary = "Rename a tag, and the tags below it, in all notes.",
-      .guidance = "Try `dry_run` first. Renames in text and in the property `tags`, never in code. Over 20 notes it runs as a job.",
+      .guidance = "Try `dry_run` first. Renames in text and in the property `tags`, never in code. "
+                  "Over 20 notes it runs as a job.",
       .scopes = {Scope::VaultWrite},
       .route = {"POST", "/v1/tags/rename"},
       .cli_positional = {"from", "to"},
@@ -148,10 +164,12 @@ Operation tag_rename() {
       .input = {field("from", &Input::from, "The tag as it is.", length(1, 256)),
                 field("to", &Input::to, "The tag as it shall be.", length(1, 256)),
                 field("dry_run", &Input::dry_run, "Only list the notes and edits.", optional)},
-      .output = {field("from", &Output::from, "Without `#`."), field("to", &Output::to, "Without `#`."),
+      .output = {field("from", &Output::from, "Without `#`."),
+                 field("to", &Output::to, "Without `#`."),
                  field("dry_run", &Output::dry_run, "True: nothing was written."),
                  field("changed", &Output::changed, "Notes changed, in path order."),
-                 field("also_mentions", &Output::also_mentions, "Bases that may name the tag; not edited."),
+                 field("also_mentions", &Output::also_mentions,
+                       "Bases that may name the tag; not edited."),
                  field("failed", &Output::failed, "Notes left as they were.")},
       .failures = {{Reason::ValidationFailed, "One of the two is not a tag."}},
       .handler = run,

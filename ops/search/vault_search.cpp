@@ -21,12 +21,15 @@ struct Hit {
   std::vector<std::string> tags, matched_in;
   std::string matched;
   static Fields<Hit> fields() {
-    return {field("path", &Hit::path, "Vault-relative path."), field("title", &Hit::title, "Title of the note."),
+    return {field("path", &Hit::path, "Vault-relative path."),
+            field("title", &Hit::title, "Title of the note."),
             field("score", &Hit::score, "Larger is better."),
             field("snippet", &Hit::snippet, "Text around the matches, which are in **bold**."),
             field("tags", &Hit::tags, "Tags without `#`."),
-            field("matched_in", &Hit::matched_in, "Where it matched.", one_of({"title", "body", "tags", "frontmatter"})),
-            field("matched", &Hit::matched, "Whether all words were found, or some.", one_of({"all", "some"}))};
+            field("matched_in", &Hit::matched_in, "Where it matched.",
+                  one_of({"title", "body", "tags", "frontmatter"})),
+            field("matched", &Hit::matched, "Whether all words were found, or some.",
+                  one_of({"all", "some"}))};
   }
 };
 struct Output {
@@ -53,7 +56,8 @@ Result<Output> run(Context& ctx, const Input& in) {
   const Page<SearchHit> page = INDX_TRY(ctx.index().search(request));
   Output out;
   for (const auto& hit : page.rows)
-    out.results.push_back({hit.path, hit.title, hit.score, hit.snippet, hit.tags, hit.matched_in, hit.matched});
+    out.results.push_back(
+        {hit.path, hit.title, hit.score, hit.snippet, hit.tags, hit.matched_in, hit.matched});
   out.next_cursor = page.next_cursor;
   out.mode_used = "lexical";
   if (in.mode != "lexical") out.warnings.push_back("embeddings_unavailable");
@@ -67,7 +71,8 @@ Operation vault_search() {
   return define<Input, Output>({
       .name = "vault_search",
       .summary = "Search the notes for words, best first.",
-      .guidance = "Notes that hold all words come first, then those that hold some. Words are taken literally: no query syntax. "
+      .guidance = "Notes that hold all words come first, then those that hold some. Words are "
+                  "taken literally: no query syntax. "
                   "Read a hit with note_read.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/search"},
@@ -75,17 +80,25 @@ Operation vault_search() {
       .cli_positional = {"q"},
       .is_idempotent = true,
       .input = {field("q", &Input::q, "Words to look for.", length(1, 4096)),
-                field("mode", &Input::mode, "How to search; without embeddings it is lexical, with a warning.", optional,
+                field("mode", &Input::mode,
+                      "How to search; without embeddings it is lexical, with a warning.", optional,
                       one_of({"lexical", "semantic", "hybrid"})),
-                field("match", &Input::match, "Only notes with all words, or any; left out: all first, then any.",
+                field("match", &Input::match,
+                      "Only notes with all words, or any; left out: all first, then any.",
                       one_of({"all", "any"})),
-                field("tag", &Input::tag, "Only notes with each of these tags or ones below them.", optional, length(0, 50)),
-                field("path_glob", &Input::path_glob, "Only paths that match, such as `Projects/**`.", optional, length(0, 1024)),
-                field("frontmatter", &Input::frontmatter, "Only notes whose properties have these values.", optional),
-                field("limit", &Input::limit, "Most hits in one answer.", optional, between(1, 200)),
+                field("tag", &Input::tag, "Only notes with each of these tags or ones below them.",
+                      optional, length(0, 50)),
+                field("path_glob", &Input::path_glob,
+                      "Only paths that match, such as `Projects/**`.", optional, length(0, 1024)),
+                field("frontmatter", &Input::frontmatter,
+                      "Only notes whose properties have these values.", optional),
+                field("limit", &Input::limit, "Most hits in one answer.", optional,
+                      between(1, 200)),
                 cursor_field(&Input::cursor)},
-      .output = {field("results", &Output::results, "Hits, best first."), next_cursor_field(&Output::next_cursor),
-                 field("mode_used", &Output::mode_used, "How the search was done.", one_of({"lexical", "semantic", "hybrid"})),
+      .output = {field("results", &Output::results, "Hits, best first."),
+                 next_cursor_field(&Output::next_cursor),
+                 field("mode_used", &Output::mode_used, "How the search was done.",
+                       one_of({"lexical", "semantic", "hybrid"})),
                  field("warnings", &Output::warnings, "Codes such as `embeddings_unavailable`.")},
       .failures = {{Reason::ValidationFailed, "The cursor is not one of ours."}},
       .handler = run,

@@ -1,20 +1,21 @@
 #include "actors/engine.hpp"
 
+#include "base/text.hpp"
+#include "tests/support/process.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <functional>
 #include <mutex>
 #include <thread>
 
-#include "base/text.hpp"
-#include "tests/support/process.hpp"
-
 namespace indx {
 namespace {
 
 using std::chrono::milliseconds;
 
-bool comes_true(const std::function<bool()>& condition, milliseconds longest = std::chrono::seconds(20)) {
+bool comes_true(const std::function<bool()>& condition,
+                milliseconds longest = std::chrono::seconds(20)) {
   const auto deadline = std::chrono::steady_clock::now() + longest;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
@@ -26,7 +27,9 @@ bool comes_true(const std::function<bool()>& condition, milliseconds longest = s
 /// A served vault inside of this process.
 struct RunningEngine {
   RunningEngine() {
-    for (int i = 0; i < 5; ++i) vault.write(cat("n", i, ".md"), cat("# Note ", i, "\n\nCompost warms the compost heap. #garden\n"));
+    for (int i = 0; i < 5; ++i)
+      vault.write(cat("n", i, ".md"),
+                  cat("# Note ", i, "\n\nCompost warms the compost heap. #garden\n"));
     Config config;
     config.vault_dir = vault.path();
     config.index_dir = vault.path() + "/.indx";
@@ -53,7 +56,9 @@ struct RunningEngine {
     call.principal = *principal;
     return dispatcher->call_and_wait(std::move(call));
   }
-  bool works(const std::string& operation, const Json& input) const { return call(operation, input).result.has_value(); }
+  bool works(const std::string& operation, const Json& input) const {
+    return call(operation, input).result.has_value();
+  }
   std::string state_of(const std::string& job) const {
     const auto answer = call("job_get", {{"id", job}});
     return answer.result ? (*answer.result)["job"].value("state", "") : "";
@@ -71,11 +76,13 @@ TEST_CASE("the service recovers when an actor crashes, and loses no job", "[acto
   const RunningEngine running;
   int number = 0;
   std::vector<std::string> written;
-  for (const std::string actor : {"indexer", "event_bus", "audit", "job_runner_0", "job_runner_1"}) {
+  for (const std::string actor :
+       {"state", "vault_writer", "indexer", "event_bus", "audit", "job_runner_0", "job_runner_1"}) {
     INFO(actor);
     std::vector<std::string> jobs;
     for (int i = 0; i < 6; ++i) {
-      const auto started = running.call("ai_tag", {{"scope", {{"kind", "glob"}, {"path_glob", "n*.md"}}}}, true);
+      const auto started =
+          running.call("ai_tag", {{"scope", {{"kind", "glob"}, {"path_glob", "n*.md"}}}}, true);
       REQUIRE(started.result);
       jobs.push_back(started.job_id);
     }
@@ -85,7 +92,8 @@ TEST_CASE("the service recovers when an actor crashes, and loses no job", "[acto
     const std::string path = cat("after-", ++number, ".md"), word = cat("recovered", number);
     std::string refusal;
     const bool writes = comes_true([&] {
-      const auto answer = running.call("note_write", {{"path", path}, {"body", "The word " + word + ".\n"}});
+      const auto answer =
+          running.call("note_write", {{"path", path}, {"body", "The word " + word + ".\n"}});
       refusal = answer.result ? "" : answer.result.error().to_json().dump();
       return answer.result.has_value();
     });
@@ -96,16 +104,18 @@ TEST_CASE("the service recovers when an actor crashes, and loses no job", "[acto
       const auto found = running.call("vault_search", {{"q", word}, {"match", "all"}});
       return found.result && (*found.result)["results"].size() == 1;
     }));
-    for (const auto& job : jobs) CHECK(comes_true([&] { return running.state_of(job) == "succeeded"; }));
+    for (const auto& job : jobs)
+      CHECK(comes_true([&] { return running.state_of(job) == "succeeded"; }));
     CHECK(running.works("vault_reindex", {{"rebuild", false}}));
 
     std::mutex mutex;
     std::set<std::string> heard;
-    const auto subscription = running.dispatcher->subscribe({}, std::nullopt, [&](const Event& event) {
-      const std::scoped_lock lock(mutex);
-      heard.insert(event.data.value("path", ""));
-      return true;
-    });
+    const auto subscription =
+        running.dispatcher->subscribe({}, std::nullopt, [&](const Event& event) {
+          const std::scoped_lock lock(mutex);
+          heard.insert(event.data.value("path", ""));
+          return true;
+        });
     REQUIRE(subscription);
     const std::string by_hand = cat("by-hand-", number, ".md");
     running.vault.write(by_hand, "by hand\n");
@@ -120,7 +130,8 @@ TEST_CASE("the service recovers when an actor crashes, and loses no job", "[acto
   std::multiset<std::string> logged;
   for (const auto& line : split(running.vault.read(".indx/events.log"), '\n')) {
     const Json event = Json::parse(line, nullptr, false);
-    if (event.is_object() && event.value("kind", "") == "note.created") logged.insert(event.value("path", ""));
+    if (event.is_object() && event.value("kind", "") == "note.created")
+      logged.insert(event.value("path", ""));
   }
   for (const auto& path : written) {
     INFO(path);

@@ -1,6 +1,7 @@
 #include "ai/extractive/corpus.hpp"
 
 #include <catch2/catch.hpp>
+
 #include <cmath>
 
 namespace indx {
@@ -16,9 +17,12 @@ Corpus corpus_of(const std::vector<std::pair<std::string, std::string>>& notes) 
 }  // namespace
 
 TEST_CASE("content words are folded, without stop words, numbers and possessives", "[ai]") {
-  CHECK(content_words("The Gardener's 12 ROSES aren't in 2024, but GPT4 is.") == std::vector<std::string>{"gardener", "roses", "gpt4"});
-  CHECK(content_words("Straße und ÄPFEL sind für die Küche") == std::vector<std::string>{"straße", "äpfel", "küche"});
-  CHECK(content_words("don’t over-engineer l’été") == std::vector<std::string>{"engineer", "l'été"});
+  CHECK(content_words("The Gardener's 12 ROSES aren't in 2024, but GPT4 is.") ==
+        std::vector<std::string>{"gardener", "roses", "gpt4"});
+  CHECK(content_words("Straße und ÄPFEL sind für die Küche") ==
+        std::vector<std::string>{"straße", "äpfel", "küche"});
+  CHECK(content_words("don’t over-engineer l’été") ==
+        std::vector<std::string>{"engineer", "l'été"});
   CHECK(content_words("").empty());
   CHECK(content_words("\xFF\xFE a \x80").empty());
 }
@@ -39,7 +43,11 @@ TEST_CASE("document frequencies and their inverse follow the formula", "[ai]") {
 }
 
 TEST_CASE("the nearest notes come best first, ties by path, without the excepted one", "[ai]") {
-  const auto corpus = corpus_of({{"d.md", "rose tulip"}, {"b.md", "rose tulip"}, {"c.md", "rose oak elm ash"}, {"e.md", "granite"}, {"a.md", "rose tulip"}});
+  const auto corpus = corpus_of({{"d.md", "rose tulip"},
+                                 {"b.md", "rose tulip"},
+                                 {"c.md", "rose oak elm ash"},
+                                 {"e.md", "granite"},
+                                 {"a.md", "rose tulip"}});
 
   const auto nearest = corpus.nearest("tulip rose", 10, "a.md");
 
@@ -56,7 +64,8 @@ TEST_CASE("the nearest notes come best first, ties by path, without the excepted
 
 TEST_CASE("the words that two notes share come in order of their weight", "[ai]") {
   const auto corpus = corpus_of({{"a.md", "rose tulip oak"}, {"b.md", "oak"}, {"c.md", "oak"}});
-  CHECK(corpus.shared_words("oak tulip granite", "a.md", 5) == std::vector<std::string>{"tulip", "oak"});
+  CHECK(corpus.shared_words("oak tulip granite", "a.md", 5) ==
+        std::vector<std::string>{"tulip", "oak"});
   CHECK(corpus.shared_words("oak", "none.md", 5).empty());
 }
 

@@ -1,15 +1,16 @@
 #include "ai/note_text.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "ai/extractive/tokens.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
 
 std::string words_of(const std::string& note) {
   std::string words;
-  for (const auto& token : tokenize(NoteText(note).prose())) words += (words.empty() ? "" : " ") + token.folded;
+  for (const auto& token : tokenize(NoteText(note).prose()))
+    words += (words.empty() ? "" : " ") + token.folded;
   return words;
 }
 
@@ -19,17 +20,23 @@ TEST_CASE("frontmatter, code, URLs, tags, comments and HTML are no prose", "[ai]
   CHECK(words_of("---\nsecret: yes\n---\nbody") == "body");
   CHECK(words_of("a\n```cpp\nint main;\n~~~\n````\nb") == "a b");
   CHECK(words_of("x ``let `y` z`` w") == "x w");
-  CHECK(words_of("see [the page](https://example.com/path) and <https://a.b/c> or https://d.e/f now") == "see the page and or now");
+  CHECK(words_of(
+            "see [the page](https://example.com/path) and <https://a.b/c> or https://d.e/f now") ==
+        "see the page and or now");
   CHECK(words_of("link [[Target note|shown]] and [[Plain]]") == "link shown and plain");
-  CHECK(words_of("has #a/tag and C# and <b>bold</b> %%hidden%% <!-- gone --> end") == "has and c and bold end");
+  CHECK(words_of("has #a/tag and C# and <b>bold</b> %%hidden%% <!-- gone --> end") ==
+        "has and c and bold end");
   CHECK(words_of("```\nnever closed") == "");
   CHECK(words_of("%% never closed") == "never closed");
 }
 
 TEST_CASE("a byte is told with its line and the slug of the heading above", "[ai]") {
-  const std::string bytes = "---\na: 1\n---\nintro\n# My  Plan\n## Next Steps ##\nfoo\n## Next Steps\nbar\n";
+  const std::string bytes =
+      "---\na: 1\n---\nintro\n# My  Plan\n## Next Steps ##\nfoo\n## Next Steps\nbar\n";
   const NoteText note(bytes);
-  const auto at = [&](const char* word) { return note.evidence(bytes.find(word), bytes.find(word) + 3); };
+  const auto at = [&](const char* word) {
+    return note.evidence(bytes.find(word), bytes.find(word) + 3);
+  };
 
   CHECK(at("int").line == 4);
   CHECK(at("int").anchor == "");
@@ -57,7 +64,8 @@ TEST_CASE("a quote is found exactly or with other white space, in the body only"
   CHECK(loose->quote == "One  two\nthree");
   CHECK(loose->line == 4);
   CHECK(bytes.substr(loose->begin, loose->end - loose->begin) == loose->quote);
-  for (const char* absent : {"hidden words", "two four", "", "...", "Three"}) CHECK_FALSE(note.find_quote(absent).has_value());
+  for (const char* absent : {"hidden words", "two four", "", "...", "Three"})
+    CHECK_FALSE(note.find_quote(absent).has_value());
 }
 
 TEST_CASE("the sentence around a word is verbatim, trimmed and bounded", "[ai]") {

@@ -1,12 +1,12 @@
 #include "ai/providers/openai.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "base/hash.hpp"
 #include "base/http_client.hpp"
 #include "base/text.hpp"
 #include "tests/support/model_server.hpp"
 #include "tests/support/raw_server.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -28,7 +28,8 @@ GenerateRequest tags_request(const std::string& text) {
   request.system = "System text.";
   request.messages = {{"user", text}};
   request.schema_name = "tags";
-  request.json_schema = Json::parse(R"({"type": "object", "required": ["tags"], "properties": {"tags": {"type": "array",
+  request.json_schema = Json::parse(
+      R"({"type": "object", "required": ["tags"], "properties": {"tags": {"type": "array",
     "items": {"type": "object", "properties": {"tag": {"type": "string"}}}}}})");
   request.seed = 7;
   return request;
@@ -41,7 +42,8 @@ GenerateRequest free_request(const std::string& text) {
 }
 
 /// The error of one call that meets the scripted fault.
-Error error_after(const Json& fault, const GenerateRequest& request = tags_request("Gardening gardening.")) {
+Error error_after(const Json& fault,
+                  const GenerateRequest& request = tags_request("Gardening gardening.")) {
   ModelServer server;
   server.script(fault);
   const auto provider = make_openai_provider(config_for(server.base_url()));
@@ -54,7 +56,9 @@ Error error_after(const Json& fault, const GenerateRequest& request = tags_reque
 
 }  // namespace
 
-TEST_CASE("a call carries model, messages, temperature, seed, limit, schema and the key in one header", "[ai][D9][D14][D35][D39]") {
+TEST_CASE(
+    "a call carries model, messages, temperature, seed, limit, schema and the key in one header",
+    "[ai][D9][D14][D35][D39]") {
   ModelServer server;
   auto config = config_for(server.base_url());
   config.max_output_tokens = 100;
@@ -100,11 +104,13 @@ TEST_CASE("free text comes back with its finish reason", "[ai][D9]") {
 TEST_CASE("without reported usage it is estimated, and a fenced reply is understood", "[ai][D55]") {
   RawServer server([](RawConnection& connection) {
     connection.read_request();
-    const auto body = Json{{"choices", {{{"message", {{"content", "```json\n{\"tags\": []}\n```"}}}}}}}.dump();
+    const auto body =
+        Json{{"choices", {{{"message", {{"content", "```json\n{\"tags\": []}\n```"}}}}}}}.dump();
     connection.send(cat("HTTP/1.1 200 OK\r\nContent-Length: ", body.size(), "\r\n\r\n", body));
   });
 
-  const auto reply = make_openai_provider(config_for(server.url("")))->generate(tags_request("12345678"), CancelToken());
+  const auto reply = make_openai_provider(config_for(server.url("")))
+                         ->generate(tags_request("12345678"), CancelToken());
 
   REQUIRE(reply.has_value());
   CHECK(reply->structured == Json{{"tags", Json::array()}});
@@ -113,7 +119,10 @@ TEST_CASE("without reported usage it is estimated, and a fenced reply is underst
 }
 
 TEST_CASE("429 is transient and tells how long to wait", "[ai][D59]") {
-  const auto error = error_after({{"fault", "status"}, {"status", 429}, {"retry_after", "7"}, {"message", cat("Slow down, ", kKey)}});
+  const auto error = error_after({{"fault", "status"},
+                                  {"status", 429},
+                                  {"retry_after", "7"},
+                                  {"message", cat("Slow down, ", kKey)}});
 
   CHECK(error.name() == "ai_provider_error");
   CHECK(error.details["provider"] == "openai");
@@ -125,24 +134,29 @@ TEST_CASE("429 is transient and tells how long to wait", "[ai][D59]") {
 }
 
 TEST_CASE("a 429 for a spent quota is final", "[ai]") {
-  CHECK_FALSE(is_transient(error_after({{"fault", "status"}, {"status", 429}, {"code", "insufficient_quota"}})));
+  CHECK_FALSE(is_transient(
+      error_after({{"fault", "status"}, {"status", 429}, {"code", "insufficient_quota"}})));
 }
 
 TEST_CASE("500 is transient, 401 is not, and long messages are cut", "[ai][D59]") {
-  const auto error = error_after({{"fault", "status"}, {"status", 500}, {"message", std::string(1000, 'x')}});
+  const auto error =
+      error_after({{"fault", "status"}, {"status", 500}, {"message", std::string(1000, 'x')}});
   CHECK(error.details["upstream_message"].get<std::string>().size() == 300);
   CHECK(is_transient(error));
   CHECK_FALSE(retry_after(error).has_value());
   CHECK_FALSE(is_transient(error_after({{"fault", "status"}, {"status", 401}})));
 }
 
-TEST_CASE("a prompt that the model cannot take is ai_input_too_large, as is one over our own limit", "[ai][D12][D61]") {
-  CHECK(error_after({{"fault", "status"}, {"status", 400}, {"code", "context_length_exceeded"}}).name() == "ai_input_too_large");
+TEST_CASE("a prompt that the model cannot take is ai_input_too_large, as is one over our own limit",
+          "[ai][D12][D61]") {
+  CHECK(error_after({{"fault", "status"}, {"status", 400}, {"code", "context_length_exceeded"}})
+            .name() == "ai_input_too_large");
 
   ModelServer server;
   auto config = config_for(server.base_url());
   config.max_input_tokens = 10;
-  const auto reply = make_openai_provider(config)->generate(tags_request(std::string(100, 'x')), CancelToken());
+  const auto reply =
+      make_openai_provider(config)->generate(tags_request(std::string(100, 'x')), CancelToken());
   REQUIRE_FALSE(reply.has_value());
   CHECK(reply.error().name() == "ai_input_too_large");
   CHECK(reply.error().details["tokens"] == 28);
@@ -203,7 +217,8 @@ TEST_CASE("cancel ends a hanging call within a second", "[ai][D46]") {
   });
   const auto begin = std::chrono::steady_clock::now();
 
-  const auto reply = make_openai_provider(config_for(server.url("")))->generate(tags_request("x"), cancel);
+  const auto reply =
+      make_openai_provider(config_for(server.url("")))->generate(tags_request("x"), cancel);
 
   REQUIRE_FALSE(reply.has_value());
   CHECK(reply.error().name() == "cancelled");
@@ -216,7 +231,8 @@ TEST_CASE("an unreachable provider is a connect error without the key", "[ai]") 
     const SilentServer server;
     port = server.port();
   }
-  const auto reply = make_openai_provider(config_for(cat("http://127.0.0.1:", port)))->generate(tags_request("x"), CancelToken());
+  const auto reply = make_openai_provider(config_for(cat("http://127.0.0.1:", port)))
+                         ->generate(tags_request("x"), CancelToken());
   REQUIRE_FALSE(reply.has_value());
   CHECK(reply.error().details["cause"] == "connect");
   CHECK(reply.error().to_json().dump().find(kKey) == std::string::npos);
@@ -228,7 +244,8 @@ TEST_CASE("Retry-After is read as seconds and as a date", "[ai]") {
   CHECK(parse_retry_after(" 0.5 ", now) == milliseconds(500));
   CHECK(parse_retry_after("Mon, 16 Mar 2026 10:00:30 GMT", now) == milliseconds(30000));
   CHECK(parse_retry_after("Mon, 16 Mar 2026 09:00:00 GMT", now) == milliseconds(0));
-  for (const char* bad : {"", "soon", "-1", "Mon, 40 Mar 2026 10:00:30 GMT", "Mon, 16 Foo 2026 10:00:30 GMT", "1e99"})
+  for (const char* bad :
+       {"", "soon", "-1", "Mon, 40 Mar 2026 10:00:30 GMT", "Mon, 16 Foo 2026 10:00:30 GMT", "1e99"})
     CHECK_FALSE(parse_retry_after(bad, now).has_value());
 }
 
@@ -239,13 +256,15 @@ TEST_CASE("the model server counts calls by note and is scripted over HTTP", "[a
   HttpClientRequest script;
   script.method = "POST";
   script.url = root + "/script";
-  script.body = R"({"responses": [{"fault": "status", "status": 503, "times": 2, "if_contains": "roses"}]})";
+  script.body =
+      R"({"responses": [{"fault": "status", "status": 503, "times": 2, "if_contains": "roses"}]})";
   REQUIRE(http_exchange(script, CancelToken())->status == 200);
 
   CHECK(provider->generate(free_request("tulips"), CancelToken()).has_value());
   CHECK_FALSE(provider->generate(free_request("roses"), CancelToken()).has_value());
   CHECK_FALSE(provider->generate(free_request("roses"), CancelToken()).has_value());
-  CHECK(provider->generate(free_request("a\n<<<NOTE 1\nroses\nNOTE 1>>>\nb"), CancelToken()).has_value());
+  CHECK(provider->generate(free_request("a\n<<<NOTE 1\nroses\nNOTE 1>>>\nb"), CancelToken())
+            .has_value());
 
   HttpClientRequest count;
   count.url = root + "/count";

@@ -1,9 +1,10 @@
 #include "ai/provider.hpp"
 
-#include <catch2/catch.hpp>
-#include <thread>
-
 #include "base/clock.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <thread>
 
 namespace indx {
 namespace {
@@ -87,7 +88,8 @@ TEST_CASE("openai without a model leaves AI off and unknown providers are refuse
 
 TEST_CASE("transient failures are retried three times with growing waits", "[ai]") {
   FakeTime time;
-  FailingProvider provider({status_failure(500), status_failure(500), status_failure(500), status_failure(503)});
+  FailingProvider provider(
+      {status_failure(500), status_failure(500), status_failure(500), status_failure(503)});
 
   const auto reply = generate_with_retry(provider, {}, CancelToken(), time.hooks());
 
@@ -99,7 +101,8 @@ TEST_CASE("transient failures are retried three times with growing waits", "[ai]
 
 TEST_CASE("Retry-After is the least that is waited, and too long a wait is not begun", "[ai]") {
   FakeTime time;
-  FailingProvider provider({status_failure(429, {{"retry_after_ms", 30000}}), status_failure(429, {{"retry_after_ms", 29000}}),
+  FailingProvider provider({status_failure(429, {{"retry_after_ms", 30000}}),
+                            status_failure(429, {{"retry_after_ms", 29000}}),
                             status_failure(429, {{"retry_after_ms", 5000}})});
 
   const auto reply = generate_with_retry(provider, {}, CancelToken(), time.hooks());
@@ -110,8 +113,9 @@ TEST_CASE("Retry-After is the least that is waited, and too long a wait is not b
 }
 
 TEST_CASE("final failures are not retried", "[ai]") {
-  for (const auto& error : {status_failure(401), make_error(Reason::AiProviderError, "x", {{"cause", "schema"}}),
-                            make_error(Reason::Cancelled, "x"), make_error(Reason::AiInputTooLarge, "x")}) {
+  for (const auto& error :
+       {status_failure(401), make_error(Reason::AiProviderError, "x", {{"cause", "schema"}}),
+        make_error(Reason::Cancelled, "x"), make_error(Reason::AiInputTooLarge, "x")}) {
     FakeTime time;
     FailingProvider provider({error});
     CHECK_FALSE(generate_with_retry(provider, {}, CancelToken(), time.hooks()).has_value());
@@ -135,7 +139,8 @@ TEST_CASE("hooks see each attempt with its result and can stop the call", "[ai]"
   CHECK(seen == std::vector<std::string>{"try 1", "failed 1", "try 2", "ok 2"});
 
   hooks.on_attempt = [](int) -> Status { return make_error(Reason::AiQuotaExceeded, "over"); };
-  CHECK(generate_with_retry(provider, {}, CancelToken(), hooks).error().name() == "ai_quota_exceeded");
+  CHECK(generate_with_retry(provider, {}, CancelToken(), hooks).error().name() ==
+        "ai_quota_exceeded");
   CHECK(provider.calls == 2);
 }
 
@@ -159,11 +164,16 @@ TEST_CASE("a cancel during the wait ends the call at once", "[ai]") {
 TEST_CASE("usage adds up and an unknown price stays unknown", "[ai][D55]") {
   AiUsage sum;
   sum += {10, 2, 0.5, "reported"};
-  CHECK(to_json(sum) == Json{{"input_tokens", 10}, {"output_tokens", 2}, {"cost_usd", 0.5}, {"source", "reported"}});
+  CHECK(
+      to_json(sum) ==
+      Json{{"input_tokens", 10}, {"output_tokens", 2}, {"cost_usd", 0.5}, {"source", "reported"}});
   sum += {};
   CHECK(sum.cost_usd == 0.5);
   sum += {1, 1, {}, "estimated"};
-  CHECK(to_json(sum) == Json{{"input_tokens", 11}, {"output_tokens", 3}, {"cost_usd", nullptr}, {"source", "estimated"}});
+  CHECK(to_json(sum) == Json{{"input_tokens", 11},
+                             {"output_tokens", 3},
+                             {"cost_usd", nullptr},
+                             {"source", "estimated"}});
 }
 
 TEST_CASE("a reply survives storage as JSON", "[ai]") {

@@ -1,12 +1,13 @@
 #include "base/config.hpp"
 
+#include "base/clock.hpp"
+#include "base/text.hpp"
+
 #include <catch2/catch.hpp>
+
 #include <filesystem>
 #include <fstream>
 #include <map>
-
-#include "base/clock.hpp"
-#include "base/text.hpp"
 
 namespace indx {
 namespace {
@@ -42,7 +43,8 @@ Environment environment_of(Variables variables) {
   };
 }
 
-Result<Config> load(const std::string& file, Variables variables = {}, std::vector<std::string>* warnings = nullptr) {
+Result<Config> load(const std::string& file, Variables variables = {},
+                    std::vector<std::string>* warnings = nullptr) {
   const ConfigFolder folder(file);
   return load_config(folder.root.string(), environment_of(std::move(variables)), warnings);
 }
@@ -57,7 +59,8 @@ Error refused(const std::string& file, Variables variables = {}) {
 
 }  // namespace
 
-TEST_CASE("without file and environment the defaults hold and AI is off", "[base][D11][D12][D13][D14]") {
+TEST_CASE("without file and environment the defaults hold and AI is off",
+          "[base][D11][D12][D13][D14]") {
   const auto config = load("");
 
   REQUIRE(config.has_value());
@@ -72,8 +75,10 @@ TEST_CASE("without file and environment the defaults hold and AI is off", "[base
   CHECK(config->jobs.lease == milliseconds(15000));
 }
 
-TEST_CASE("the index folder can stand outside the vault and its config.json is the one read", "[base][A7]") {
-  const ConfigFolder vault(R"({"ai": {"temperature": 1}})"), other(R"({"ai": {"temperature": 0.5}})");
+TEST_CASE("the index folder can stand outside the vault and its config.json is the one read",
+          "[base][A7]") {
+  const ConfigFolder vault(R"({"ai": {"temperature": 1}})"),
+      other(R"({"ai": {"temperature": 0.5}})");
   const auto index = (other.root / ".indx").string();
 
   const auto config = load_config(vault.root.string(), environment_of({{"INDX_INDEX_DIR", index}}));
@@ -111,16 +116,18 @@ TEST_CASE("environment variables set every kind of value", "[base][D16][D17][D20
   CHECK(config->jobs.lanes_per_job == 3);
 }
 
-TEST_CASE("the file wins for tuning keys and the environment for safety keys", "[base][D23][D24][D26]") {
-  const auto config = load(R"({"ai": {"enabled": true, "provider": "builtin", "temperature": 0.5, "max_input_tokens": 10,
+TEST_CASE("the file wins for tuning keys and the environment for safety keys",
+          "[base][D23][D24][D26]") {
+  const auto config = load(
+      R"({"ai": {"enabled": true, "provider": "builtin", "temperature": 0.5, "max_input_tokens": 10,
                                "max_output_tokens": 20, "allow_globs": ["a/**"], "deny_globs": ["b/**"]}})",
-                           {{"INDX_AI_ENABLED", "false"},
-                            {"INDX_AI_PROVIDER", "openai"},
-                            {"INDX_AI_TEMPERATURE", "1"},
-                            {"INDX_AI_MAX_INPUT_TOKENS", "11"},
-                            {"INDX_AI_MAX_OUTPUT_TOKENS", "21"},
-                            {"INDX_AI_ALLOW_GLOBS", "c/**"},
-                            {"INDX_AI_DENY_GLOBS", "d/**"}});
+      {{"INDX_AI_ENABLED", "false"},
+       {"INDX_AI_PROVIDER", "openai"},
+       {"INDX_AI_TEMPERATURE", "1"},
+       {"INDX_AI_MAX_INPUT_TOKENS", "11"},
+       {"INDX_AI_MAX_OUTPUT_TOKENS", "21"},
+       {"INDX_AI_ALLOW_GLOBS", "c/**"},
+       {"INDX_AI_DENY_GLOBS", "d/**"}});
 
   REQUIRE(config.has_value());
   CHECK_FALSE(config->ai.enabled);
@@ -141,11 +148,14 @@ TEST_CASE("ai.enabled false in the file holds whatever the environment says", "[
 
 TEST_CASE("the provider defaults to that of embeddings and none means off", "[base][D10]") {
   CHECK(load("", {{"INDX_EMBEDDINGS_PROVIDER", "builtin"}})->ai.provider == "builtin");
-  CHECK(load("", {{"INDX_EMBEDDINGS_PROVIDER", "builtin"}, {"INDX_AI_PROVIDER", "openai"}})->ai.provider == "openai");
-  CHECK(load("", {{"INDX_EMBEDDINGS_PROVIDER", "builtin"}, {"INDX_AI_PROVIDER", "none"}})->ai.provider.empty());
+  CHECK(load("", {{"INDX_EMBEDDINGS_PROVIDER", "builtin"}, {"INDX_AI_PROVIDER", "openai"}})
+            ->ai.provider == "openai");
+  CHECK(load("", {{"INDX_EMBEDDINGS_PROVIDER", "builtin"}, {"INDX_AI_PROVIDER", "none"}})
+            ->ai.provider.empty());
 }
 
-TEST_CASE("a provider of a later version is refused as such, an unknown one as unknown", "[base][D10]") {
+TEST_CASE("a provider of a later version is refused as such, an unknown one as unknown",
+          "[base][D10]") {
   const auto later = refused("", {{"INDX_AI_PROVIDER", "ollama"}});
   CHECK(later.message.find("not available in this version") != later.message.npos);
   const auto unknown = refused("", {{"INDX_AI_PROVIDER", "nobody"}});
@@ -154,7 +164,8 @@ TEST_CASE("a provider of a later version is refused as such, an unknown one as u
 }
 
 TEST_CASE("an INDX key wins over its alias and never shows in an error", "[base][D20]") {
-  CHECK(load("", {{"INDX_OPENAI_API_KEY", "sk-own"}, {"OPENAI_API_KEY", "sk-alias"}})->ai.openai_api_key == "sk-own");
+  CHECK(load("", {{"INDX_OPENAI_API_KEY", "sk-own"}, {"OPENAI_API_KEY", "sk-alias"}})
+            ->ai.openai_api_key == "sk-own");
 
   const auto error = refused("", {{"INDX_OPENAI_API_KEY", "sk-se\ncret"}});
 
@@ -164,9 +175,13 @@ TEST_CASE("an INDX key wins over its alias and never shows in an error", "[base]
 
 TEST_CASE("a bad value is told with key, value, allowed values and place", "[base]") {
   const auto port = refused("", {{"INDX_PORT", "99999"}});
-  CHECK(port.details == Json{{"key", "INDX_PORT"}, {"source", "environment"}, {"allowed", "a whole number from 0 to 65535"},
+  CHECK(port.details == Json{{"key", "INDX_PORT"},
+                             {"source", "environment"},
+                             {"allowed", "a whole number from 0 to 65535"},
                              {"value", "99999"}});
-  CHECK(port.message == "INDX_PORT is `99999` but must be a whole number from 0 to 65535; it is set in the environment.");
+  CHECK(port.message ==
+        "INDX_PORT is `99999` but must be a whole number from 0 to 65535; it is set in the "
+        "environment.");
 
   const auto durability = refused("", {{"INDX_DURABILITY", "maybe"}});
   CHECK(durability.details["allowed"] == "one of full, normal, off");
@@ -202,8 +217,9 @@ TEST_CASE("a broken file is refused with its line and without its text", "[base]
 }
 
 TEST_CASE("a secret in the file is refused and not repeated", "[base][A78]") {
-  for (const char* file : {R"({"openai_api_key": "hidden"})", R"({"ai": {"api-key": "hidden"}})", R"({"x": {"token": "hidden"}})",
-                           R"({"ai": {"model": "sk-hidden"}})", R"({"PASSWORD": 1})"}) {
+  for (const char* file : {R"({"openai_api_key": "hidden"})", R"({"ai": {"api-key": "hidden"}})",
+                           R"({"x": {"token": "hidden"}})", R"({"ai": {"model": "sk-hidden"}})",
+                           R"({"PASSWORD": 1})"}) {
     const auto error = refused(file);
     CHECK(error.message.find("secrets never in config.json") != error.message.npos);
     CHECK(error.to_json().dump().find("hidden") == std::string::npos);
@@ -226,7 +242,8 @@ TEST_CASE("unknown keys and variables are warnings", "[base]") {
 TEST_CASE("a key that only the environment sets is not read from the file", "[base]") {
   std::vector<std::string> warnings;
 
-  const auto config = load(R"({"host": "0.0.0.0", "openai": {"base_url": "http://example.com"}})", {}, &warnings);
+  const auto config =
+      load(R"({"host": "0.0.0.0", "openai": {"base_url": "http://example.com"}})", {}, &warnings);
 
   REQUIRE(config.has_value());
   CHECK(config->host == "127.0.0.1");
@@ -235,7 +252,8 @@ TEST_CASE("a key that only the environment sets is not read from the file", "[ba
 }
 
 TEST_CASE("the file sets tuning of jobs, versions and http", "[base]") {
-  const auto config = load(R"({"jobs": {"lease_ms": 900, "max_crashes": 7}, "versions": {"max_bytes": 5000000000, "days": null},
+  const auto config = load(
+      R"({"jobs": {"lease_ms": 900, "max_crashes": 7}, "versions": {"max_bytes": 5000000000, "days": null},
                                "http": {"workers": 2}, "legacy_properties": true})");
 
   REQUIRE(config.has_value());
@@ -249,7 +267,8 @@ TEST_CASE("the file sets tuning of jobs, versions and http", "[base]") {
 }
 
 TEST_CASE("a heartbeat that is not shorter than the lease is refused", "[base]") {
-  CHECK(refused("", {{"INDX_JOBS_LEASE_MS", "100"}, {"INDX_JOBS_HEARTBEAT_MS", "100"}}).details["key"] == "INDX_JOBS_HEARTBEAT_MS");
+  CHECK(refused("", {{"INDX_JOBS_LEASE_MS", "100"}, {"INDX_JOBS_HEARTBEAT_MS", "100"}})
+            .details["key"] == "INDX_JOBS_HEARTBEAT_MS");
 }
 
 TEST_CASE("the file's text is taken as it is, without references", "[base]") {

@@ -1,8 +1,8 @@
 #include "base/text.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "base/unicode.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 
@@ -27,6 +27,12 @@ TEST_CASE("a hostile glob takes linear time in the product of the lengths", "[ba
   CHECK_FALSE(glob_match(pattern + "b", path));
 }
 
+TEST_CASE("many braces in a glob cost bounded work", "[base]") {
+  std::string pattern;
+  for (int i = 0; i < 200; ++i) pattern += "{a,b}";
+  CHECK_FALSE(glob_match(pattern, "c"));
+}
+
 TEST_CASE("percent decoding happens once and leaves a lone percent sign", "[base]") {
   CHECK(percent_decode("a%20b%2525%zz%") == "a b%25%zz%");
   CHECK(percent_encode("a b/ü", true) == "a%20b/%C3%BC");
@@ -42,7 +48,10 @@ TEST_CASE("invalid UTF-8 is found and replaced without touching valid text", "[b
   CHECK(is_valid_utf8("日本"));
   CHECK_FALSE(is_valid_utf8("\xC0\x80"));
   CHECK_FALSE(is_valid_utf8("\xED\xA0\x80"));
-  CHECK(replace_invalid_utf8("a\xFF" "b") == "a\xEF\xBF\xBD" "b");
+  CHECK(replace_invalid_utf8("a\xFF"
+                             "b") ==
+        "a\xEF\xBF\xBD"
+        "b");
 }
 
 TEST_CASE("a prefix never cuts a grapheme", "[base]") {

@@ -1,16 +1,18 @@
 #include "cli/help.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "cli/completion.hpp"
 #include "cli/output.hpp"
 #include "cli/serve.hpp"
 #include "tests/cli/small_registry.hpp"
 
+#include <catch2/catch.hpp>
+
 namespace indx {
 namespace {
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -33,7 +35,9 @@ TEST_CASE("help of a noun lists its verbs, and the program's lists all", "[cli][
 
   CHECK(holds(help_text({"note"}, commands), "drop"));
   const auto all = help_text({}, commands);
-  for (const char* part : {"note get", "ai tag", "mcp serve", "schema", "completion", "--idempotency-key KEY", "Exit codes"}) CHECK(holds(all, part));
+  for (const char* part : {"note get", "ai tag", "mcp serve", "schema", "completion",
+                           "--idempotency-key KEY", "Exit codes"})
+    CHECK(holds(all, part));
 }
 
 TEST_CASE("the contract of an operation is found by name and by its words", "[cli][A94]") {
@@ -64,12 +68,18 @@ TEST_CASE("completion scripts know words and flags", "[cli]") {
 
 TEST_CASE("an error is a sentence and a line of JSON", "[cli][A93]") {
   CHECK(error_text(not_found("No note.", {{"path", "a.md"}})) ==
-        "error: No note.\n{\"code\":\"not_found\",\"message\":\"No note.\",\"details\":{\"path\":\"a.md\"}}\n");
+        "error: No note.\n{\"code\":\"not_found\",\"message\":\"No "
+        "note.\",\"details\":{\"path\":\"a.md\"}}\n");
   CHECK(data_text({{"a", 1}}, false) == "{\"a\":1}\n");
 }
 
 TEST_CASE("the banner shows address, token file and three commands", "[cli]") {
-  Banner banner{"indx", "/my notes", "http://127.0.0.1:8080", "/my notes/.indx/token", "/my notes/.indx/socket", true};
+  Banner banner{"indx",
+                "/my notes",
+                "http://127.0.0.1:8080",
+                "/my notes/.indx/token",
+                "/my notes/.indx/socket",
+                true};
 
   const auto text = banner_text(banner);
 

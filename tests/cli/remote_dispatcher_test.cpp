@@ -1,18 +1,20 @@
 #include "cli/remote_dispatcher.hpp"
 
-#include <catch2/catch.hpp>
-
-#include <mutex>
-
 #include "base/text.hpp"
 #include "tests/cli/small_registry.hpp"
 #include "tests/support/raw_server.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <mutex>
 
 namespace indx {
 namespace {
 
 std::string http_reply(int status, const std::string& body) {
-  return cat("HTTP/1.1 ", status, " X\r\nContent-Type: application/json\r\nContent-Length: ", body.size(), "\r\nConnection: close\r\n\r\n", body);
+  return cat("HTTP/1.1 ", status,
+             " X\r\nContent-Type: application/json\r\nContent-Length: ", body.size(),
+             "\r\nConnection: close\r\n\r\n", body);
 }
 
 Principal remote_owner() {
@@ -46,7 +48,8 @@ class CannedServer {
   RawServer server_;
 };
 
-Answer call_remote(const CannedServer& server, const char* operation, Json input, Principal principal = remote_owner()) {
+Answer call_remote(const CannedServer& server, const char* operation, Json input,
+                   Principal principal = remote_owner()) {
   const auto dispatcher = make_remote_dispatcher(small_registry(), {server.url(), "indx_secret"});
   Call call;
   call.operation = dispatcher->registry().find(operation);
@@ -61,7 +64,8 @@ Answer call_remote(const CannedServer& server, const char* operation, Json input
 TEST_CASE("a call becomes a request with path, query, token and surface", "[cli][A97]") {
   const CannedServer server(http_reply(200, R"({"ok":true,"data":{"path":"a b/ü.md"}})"));
 
-  const auto answer = call_remote(server, "note_read", {{"path", "a b/ü.md"}, {"include", {"x", "y"}}, {"with_body", true}});
+  const auto answer = call_remote(
+      server, "note_read", {{"path", "a b/ü.md"}, {"include", {"x", "y"}}, {"with_body", true}});
 
   REQUIRE(answer.result);
   CHECK(*answer.result == Json{{"path", "a b/ü.md"}});
@@ -75,7 +79,9 @@ TEST_CASE("a call becomes a request with path, query, token and surface", "[cli]
 }
 
 TEST_CASE("an error of the server is the same error here", "[cli][A97]") {
-  const CannedServer server(http_reply(404, R"({"ok":false,"error":{"code":"not_found","message":"No note.","details":{"path":"a.md"},"request_id":"r"}})"));
+  const CannedServer server(http_reply(
+      404,
+      R"({"ok":false,"error":{"code":"not_found","message":"No note.","details":{"path":"a.md"},"request_id":"r"}})"));
 
   const auto answer = call_remote(server, "note_read", {{"path", "a.md"}});
 

@@ -1,18 +1,21 @@
-#include <catch2/catch.hpp>
-#include <regex>
-#include <set>
-
 #include "ops/openapi.hpp"
 #include "ops/operation.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <regex>
+#include <set>
 
 namespace indx {
 namespace {
 
 /// Calls `visit` for the node and everything below it.
-void walk_nodes(const SchemaNode& node, const std::string& path, const std::function<void(const SchemaNode&, const std::string&)>& visit) {
+void walk_nodes(const SchemaNode& node, const std::string& path,
+                const std::function<void(const SchemaNode&, const std::string&)>& visit) {
   visit(node, path);
   if (node.items) walk_nodes(*node.items, path + "[]", visit);
-  for (const auto& property : node.properties) walk_nodes(property.schema, path + "." + property.name, visit);
+  for (const auto& property : node.properties)
+    walk_nodes(property.schema, path + "." + property.name, visit);
 }
 
 /// mcp.md section 9, for one schema object and everything below it.
@@ -20,7 +23,8 @@ void lint_portable(const Json& schema, const std::string& where) {
   INFO(where);
   REQUIRE(schema.is_object());
   REQUIRE(schema["type"].is_string());
-  for (const auto* banned : {"$ref", "$defs", "definitions", "oneOf", "anyOf", "allOf", "not", "if", "const", "$schema"})
+  for (const auto* banned :
+       {"$ref", "$defs", "definitions", "oneOf", "anyOf", "allOf", "not", "if", "const", "$schema"})
     CHECK_FALSE(schema.contains(banned));
   if (schema["type"] == "array") lint_portable(schema.at("items"), where + "[]");
   if (!schema.contains("properties")) return;
@@ -47,12 +51,16 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
     CHECK(registry.find(operation.name) == &operation);
   }
 
-  CHECK(names == std::vector<std::string>{"vault_status", "note_list", "note_read", "note_outline", "note_exists", "note_write", "note_patch",
-                                          "note_delete", "vault_search", "tag_list", "tag_rename", "link_forward", "vault_reindex", "job_list",
-                                          "job_get", "job_cancel", "token_create", "token_list", "token_revoke", "ai_status", "ai_tag"});
+  CHECK(names == std::vector<std::string>{
+                     "vault_status", "note_list",    "note_read",     "note_outline", "note_exists",
+                     "note_write",   "note_patch",   "note_delete",   "vault_search", "tag_list",
+                     "tag_rename",   "link_forward", "vault_reindex", "job_list",     "job_get",
+                     "job_cancel",   "token_create", "token_list",    "token_revoke", "ai_status",
+                     "ai_tag"});
 }
 
-TEST_CASE("routes and CLI words are those of the requirements", "[contract][A16][A17][A19][A20][A21][A45][A49][A51][A60][A75][A76][A95][D77]") {
+TEST_CASE("routes and CLI words are those of the requirements",
+          "[contract][A16][A17][A19][A20][A21][A45][A49][A51][A60][A75][A76][A95][D77]") {
   const Registry registry = make_registry();
   const auto is = [&](const char* name, const char* method, const char* pattern, const char* cli) {
     const Operation& operation = *registry.find(name);
@@ -92,16 +100,19 @@ TEST_CASE("each operation is described, scoped and consistent", "[contract]") {
     for (const auto& word : operation.cli_positional) CHECK(operation.input.find(word) != nullptr);
     const std::regex field("\\{([a-z_]+)\\}");
     const std::string& pattern = operation.route.pattern;
-    for (auto it = std::sregex_iterator(pattern.begin(), pattern.end(), field); it != std::sregex_iterator(); ++it) {
+    for (auto it = std::sregex_iterator(pattern.begin(), pattern.end(), field);
+         it != std::sregex_iterator(); ++it) {
       const auto* property = operation.input.find((*it)[1].str());
       REQUIRE(property != nullptr);
       CHECK(property->is_required);
     }
-    CHECK((operation.input.find("idempotency_key") != nullptr) == operation.takes_idempotency_key());
+    CHECK((operation.input.find("idempotency_key") != nullptr) ==
+          operation.takes_idempotency_key());
     for (const auto* schema : {&operation.input, &operation.output})
       walk_nodes(*schema, operation.name, [](const SchemaNode& node, const std::string& path) {
         INFO(path);
-        const bool is_list = node.type == SchemaNode::Type::Array || node.type == SchemaNode::Type::Map;
+        const bool is_list =
+            node.type == SchemaNode::Type::Array || node.type == SchemaNode::Type::Map;
         CHECK(is_list == (node.items != nullptr));
         bool optional_seen = false;
         for (const auto& property : node.properties) {
@@ -125,13 +136,15 @@ TEST_CASE("the MCP form of every schema passes on all hosts", "[contract][B3]") 
   }
 }
 
-TEST_CASE("the OpenAPI routes are those of the registry, AI ones only with a provider", "[contract][A86]") {
+TEST_CASE("the OpenAPI routes are those of the registry, AI ones only with a provider",
+          "[contract][A86]") {
   const Registry registry = make_registry();
   for (const bool has_provider : {true, false}) {
     const Json document = openapi_document(registry, has_provider);
     std::set<std::string> ids;
     for (const auto& [pattern, methods] : document["paths"].items())
-      for (const auto& [method, operation] : methods.items()) ids.insert(operation["operationId"].get<std::string>());
+      for (const auto& [method, operation] : methods.items())
+        ids.insert(operation["operationId"].get<std::string>());
     std::set<std::string> expected;
     for (const auto& operation : registry.all())
       if (has_provider || !operation.needs_provider) expected.insert(operation.name);
@@ -145,7 +158,8 @@ TEST_CASE("operations are visible by scope and provider", "[contract][B11][A81]"
     Principal principal;
     principal.scopes = std::move(scopes);
     std::set<std::string> result;
-    for (const auto* operation : registry.visible_to(principal, has_provider)) result.insert(operation->name);
+    for (const auto* operation : registry.visible_to(principal, has_provider))
+      result.insert(operation->name);
     return result;
   };
 

@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
-
 #include "ops/operation.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -9,14 +9,24 @@ namespace {
 Json good_value(const SchemaNode& node) {
   using Type = SchemaNode::Type;
   switch (node.type) {
-    case Type::String: return !node.allowed.empty() ? Json(node.allowed.front()) : Json(std::string(std::max<std::size_t>(node.min_length.value_or(0), 3), 'a'));
-    case Type::Integer: return Json(static_cast<std::int64_t>(node.minimum.value_or(1)));
-    case Type::Number: return Json(node.minimum.value_or(0.5));
-    case Type::Boolean: return Json(true);
-    case Type::Array: return Json::array({good_value(*node.items)});
-    case Type::Map: return Json{{"k", good_value(*node.items)}};
-    case Type::Any: return Json{{"deep", {1, "x", nullptr}}};
-    case Type::Object: break;
+    case Type::String:
+      return !node.allowed.empty()
+                 ? Json(node.allowed.front())
+                 : Json(std::string(std::max<std::size_t>(node.min_length.value_or(0), 3), 'a'));
+    case Type::Integer:
+      return Json(static_cast<std::int64_t>(node.minimum.value_or(1)));
+    case Type::Number:
+      return Json(node.minimum.value_or(0.5));
+    case Type::Boolean:
+      return Json(true);
+    case Type::Array:
+      return Json::array({good_value(*node.items)});
+    case Type::Map:
+      return Json{{"k", good_value(*node.items)}};
+    case Type::Any:
+      return Json{{"deep", {1, "x", nullptr}}};
+    case Type::Object:
+      break;
   }
   Json object = Json::object();
   for (const auto& property : node.properties) object[property.name] = good_value(property.schema);
@@ -33,11 +43,15 @@ std::vector<Json> bad_values(const SchemaNode& node) {
       values.push_back(value);
     };
     if (property.schema.type == SchemaNode::Type::Any) continue;
-    if (property.schema.type != SchemaNode::Type::Object && property.schema.type != SchemaNode::Type::Map) put(Json{{"an", "object"}});
-    else put(Json(12));
+    if (property.schema.type != SchemaNode::Type::Object &&
+        property.schema.type != SchemaNode::Type::Map)
+      put(Json{{"an", "object"}});
+    else
+      put(Json(12));
     if (!property.schema.allowed.empty()) put("nothing of the list");
     if (property.schema.maximum) put(*property.schema.maximum + 1);
-    if (property.schema.max_length && property.schema.type == SchemaNode::Type::String) put(std::string(*property.schema.max_length + 1, 'a'));
+    if (property.schema.max_length && property.schema.type == SchemaNode::Type::String)
+      put(std::string(*property.schema.max_length + 1, 'a'));
     if (property.is_required) {
       value = good_value(node);
       value.erase(property.name);
@@ -58,8 +72,10 @@ Json as_mcp_sends(const SchemaNode& node, const Json& value) {
   Json object = Json::object();
   for (const auto& [key, item] : value.items()) {
     const auto* property = node.find(key);
-    if (property != nullptr && property->schema.type == SchemaNode::Type::Any) object[key + "_json"] = item.dump();
-    else object[key] = property == nullptr ? item : as_mcp_sends(property->schema, item);
+    if (property != nullptr && property->schema.type == SchemaNode::Type::Any)
+      object[key + "_json"] = item.dump();
+    else
+      object[key] = property == nullptr ? item : as_mcp_sends(property->schema, item);
   }
   return object;
 }
@@ -71,8 +87,11 @@ TEST_CASE("REST and MCP accept the same values and read them alike", "[contract]
     const Json value = good_value(operation.input);
 
     const auto rest = validate(operation.input, value);
-    const auto mcp = validate(operation.input, repair_arguments(operation.input, as_mcp_sends(operation.input, value), nullptr));
-    const auto mcp_in_rest_spelling = validate(operation.input, repair_arguments(operation.input, value, nullptr));
+    const auto mcp =
+        validate(operation.input,
+                 repair_arguments(operation.input, as_mcp_sends(operation.input, value), nullptr));
+    const auto mcp_in_rest_spelling =
+        validate(operation.input, repair_arguments(operation.input, value, nullptr));
 
     REQUIRE(rest);
     REQUIRE(mcp);
@@ -88,7 +107,9 @@ TEST_CASE("REST and MCP refuse the same values", "[contract][A87][B12]") {
     for (const auto& value : bad_values(operation.input)) {
       INFO(operation.name << " " << value.dump().substr(0, 300));
       CHECK_FALSE(validate(operation.input, value));
-      CHECK_FALSE(validate(operation.input, repair_arguments(operation.input, as_mcp_sends(operation.input, value), nullptr)));
+      CHECK_FALSE(validate(
+          operation.input,
+          repair_arguments(operation.input, as_mcp_sends(operation.input, value), nullptr)));
     }
   }
 }

@@ -1,17 +1,19 @@
+#include "base/text.hpp"
+#include "tests/end_to_end/running_server.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <filesystem>
-
-#include "base/text.hpp"
-#include "tests/end_to_end/running_server.hpp"
 
 namespace indx {
 namespace {
 
 void fill_two_sides(const TempFolder& vault) {
-  vault.write("Public/open.md", "---\ntags: [shared]\n---\n# Open\n\nAbout apples. [[hush]] [[other]]\n");
+  vault.write("Public/open.md",
+              "---\ntags: [shared]\n---\n# Open\n\nAbout apples. [[hush]] [[other]]\n");
   vault.write("Public/other.md", "# Other\n\nAbout apples too.\n");
-  vault.write("Private/hush.md", "---\ntags: [secretive]\n---\n# Hush\n\nAbout apples, confidentially.\n");
+  vault.write("Private/hush.md",
+              "---\ntags: [secretive]\n---\n# Hush\n\nAbout apples, confidentially.\n");
 }
 
 }  // namespace
@@ -20,24 +22,37 @@ TEST_CASE("a token bound to a folder sees and writes nothing elsewhere", "[end_t
   const TempFolder vault;
   fill_two_sides(vault);
   RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
-  const auto token = server.make_token({"vault:read", "vault:write"}, {"Public/**"})["token"].get<std::string>();
-  const auto call = [&](const std::string& method, const std::string& target, const Json& body = Json()) { return server.call_as(token, method, target, body); };
-  const auto has = [](const RunningServer::Reply& reply, const std::string& text) { return reply.body.dump().find(text) != std::string::npos; };
+  const auto token =
+      server.make_token({"vault:read", "vault:write"}, {"Public/**"})["token"].get<std::string>();
+  const auto call = [&](const std::string& method, const std::string& target,
+                        const Json& body = Json()) {
+    return server.call_as(token, method, target, body);
+  };
+  const auto has = [](const RunningServer::Reply& reply, const std::string& text) {
+    return reply.body.dump().find(text) != std::string::npos;
+  };
   EventFeed feed(server, "", "", token);
 
-  const auto read = call("GET", "/v1/notes/Private/hush.md"), absent = call("GET", "/v1/notes/Private/absent.md");
+  const auto read = call("GET", "/v1/notes/Private/hush.md"),
+             absent = call("GET", "/v1/notes/Private/absent.md");
   CHECK(read.status == 403);
   CHECK(absent.status == 403);
   CHECK(call("HEAD", "/v1/notes/Private/hush.md").status != 200);
   CHECK(call("GET", "/v1/outline/Private/hush.md").status == 403);
   CHECK(call("GET", "/v1/links/Private/hush.md/forward").status == 403);
-  for (const auto& [method, target] : {std::pair{"PUT", "/v1/notes/Private/new.md"}, {"PUT", "/v1/notes/Private/hush.md"}, {"PUT", "/v1/notes/Public/../Private/hush.md"}})
+  for (const auto& [method, target] : {std::pair{"PUT", "/v1/notes/Private/new.md"},
+                                       {"PUT", "/v1/notes/Private/hush.md"},
+                                       {"PUT", "/v1/notes/Public/../Private/hush.md"}})
     CHECK(call(method, target, {{"body", "x"}}).status == 403);
-  CHECK(call("PATCH", "/v1/notes/Private/hush.md", {{"ops", {{{"op", "append_body"}, {"markdown", "x"}}}}}).status == 403);
+  CHECK(call("PATCH", "/v1/notes/Private/hush.md",
+             {{"ops", {{{"op", "append_body"}, {"markdown", "x"}}}}})
+            .status == 403);
   CHECK(call("DELETE", "/v1/notes/Private/hush.md").status == 403);
 
-  const auto list = call("GET", "/v1/notes"), found = call("GET", "/v1/search?q=apples"), tags = call("GET", "/v1/tags");
-  const auto links = call("GET", "/v1/links/Public/open.md/forward"), status = call("GET", "/v1/vault/status");
+  const auto list = call("GET", "/v1/notes"), found = call("GET", "/v1/search?q=apples"),
+             tags = call("GET", "/v1/tags");
+  const auto links = call("GET", "/v1/links/Public/open.md/forward"),
+             status = call("GET", "/v1/vault/status");
   CHECK(list.body["data"]["notes"].size() == 2);
   CHECK(found.body["data"]["results"].size() == 2);
   CHECK_FALSE(has(list, "hush"));
@@ -45,14 +60,19 @@ TEST_CASE("a token bound to a folder sees and writes nothing elsewhere", "[end_t
   CHECK((has(tags, "shared") && !has(tags, "secretive")));
   CHECK((has(links, "Public/other.md") && !has(links, "Private/")));
 
-  const auto tagged = call("POST", "/v1/ai/tag", {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}});
+  const auto tagged =
+      call("POST", "/v1/ai/tag", {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}});
   CHECK(tagged.status == 200);
   CHECK((has(tagged, "Public/open.md") && !has(tagged, "Private") && !has(tagged, "secretive")));
-  CHECK(call("POST", "/v1/ai/tag", {{"scope", {{"kind", "paths"}, {"paths", {"Private/hush.md"}}}}}).status == 403);
+  CHECK(call("POST", "/v1/ai/tag", {{"scope", {{"kind", "paths"}, {"paths", {"Private/hush.md"}}}}})
+            .status == 403);
   const auto renamed = call("POST", "/v1/tags/rename", {{"from", "secretive"}, {"to", "known"}});
   CHECK_FALSE(has(renamed, "hush"));
 
-  const auto job = server.start_job("/v1/ai/tag", {{"scope", {{"kind", "paths"}, {"paths", {"Private/hush.md", "Public/open.md"}}}}, {"apply", true}});
+  const auto job = server.start_job(
+      "/v1/ai/tag",
+      {{"scope", {{"kind", "paths"}, {"paths", {"Private/hush.md", "Public/open.md"}}}},
+       {"apply", true}});
   CHECK(server.wait_for_job(job)["state"] == "succeeded");
   CHECK(call("GET", "/v1/jobs/" + job).status == 404);
   CHECK(call("POST", "/v1/jobs/" + job + "/cancel", Json::object()).status == 404);
@@ -70,7 +90,8 @@ TEST_CASE("a token bound to a folder sees and writes nothing elsewhere", "[end_t
   CHECK(server.call_as(token, "POST", "/v1/tokens", {{"name", "wider"}}).status == 403);
 }
 
-TEST_CASE("a token is nowhere on disk in plain text and ends at once when revoked", "[end_to_end][A82]") {
+TEST_CASE("a token is nowhere on disk in plain text and ends at once when revoked",
+          "[end_to_end][A82]") {
   const TempFolder vault;
   fill_vault(vault);
   RunningServer server(vault);
@@ -97,7 +118,8 @@ TEST_CASE("a token is nowhere on disk in plain text and ends at once when revoke
   CHECK(log.find(secret) == std::string::npos);
 }
 
-TEST_CASE("a burst over a token's limit is refused for a while, other tokens are not", "[end_to_end][A83]") {
+TEST_CASE("a burst over a token's limit is refused for a while, other tokens are not",
+          "[end_to_end][A83]") {
   const TempFolder vault;
   fill_vault(vault);
   RunningServer server(vault, {}, {{"INDX_RATE_LIMIT_PER_MINUTE", "60"}});
@@ -105,7 +127,8 @@ TEST_CASE("a burst over a token's limit is refused for a while, other tokens are
 
   RunningServer::Reply last;
   int answered = 0;
-  while (answered < 200 && (last = server.call_as(token, "GET", "/v1/notes/Plan.md")).status == 200) ++answered;
+  while (answered < 200 && (last = server.call_as(token, "GET", "/v1/notes/Plan.md")).status == 200)
+    ++answered;
 
   CHECK(answered >= 60);
   CHECK(last.status == 429);
@@ -117,7 +140,8 @@ TEST_CASE("a burst over a token's limit is refused for a while, other tokens are
 TEST_CASE("the event feed gives the kinds asked for", "[end_to_end][A89]") {
   const TempFolder vault;
   RunningServer server(vault);
-  EventFeed created(server, "?kinds=note.created"), all(server, "?kinds=note.*"), jobs(server, "?kinds=job.finished,note.deleted");
+  EventFeed created(server, "?kinds=note.created"), all(server, "?kinds=note.*"),
+      jobs(server, "?kinds=job.finished,note.deleted");
 
   server.call("PUT", "/v1/notes/a.md", {{"body", "1"}});
   server.call("PUT", "/v1/notes/a.md", {{"body", "2"}});
@@ -134,15 +158,18 @@ TEST_CASE("the event feed gives the kinds asked for", "[end_to_end][A89]") {
     return kinds;
   };
   CHECK(kinds_of(created) == std::vector<std::string>{"note.created", "note.created"});
-  CHECK(kinds_of(all) == std::vector<std::string>{"note.created", "note.updated", "note.deleted", "note.created"});
+  CHECK(kinds_of(all) ==
+        std::vector<std::string>{"note.created", "note.updated", "note.deleted", "note.created"});
   CHECK(kinds_of(jobs) == std::vector<std::string>{"job.finished", "note.deleted"});
 }
 
-TEST_CASE("the event feed goes on after a restart without gap or repeat", "[end_to_end][A89][A90]") {
+TEST_CASE("the event feed goes on after a restart without gap or repeat",
+          "[end_to_end][A89][A90]") {
   const TempFolder vault;
   std::string last_id;
   const auto write = [](const RunningServer& server, int from, int to) {
-    for (int i = from; i < to; ++i) CHECK(server.call("PUT", cat("/v1/notes/n", i, ".md"), {{"body", "x"}}).status == 200);
+    for (int i = from; i < to; ++i)
+      CHECK(server.call("PUT", cat("/v1/notes/n", i, ".md"), {{"body", "x"}}).status == 200);
   };
   {
     RunningServer server(vault);
@@ -163,7 +190,8 @@ TEST_CASE("the event feed goes on after a restart without gap or repeat", "[end_
   CHECK(server.stop() == 0);
 
   REQUIRE(frames.size() == 26);
-  for (int i = 0; i < 26; ++i) CHECK(frames[static_cast<std::size_t>(i)].data["path"] == cat("n", i + 4, ".md"));
+  for (int i = 0; i < 26; ++i)
+    CHECK(frames[static_cast<std::size_t>(i)].data["path"] == cat("n", i + 4, ".md"));
   std::vector<std::string> logged;
   for (const auto& line : audit_lines(vault)) logged.push_back(line.value("path", ""));
   CHECK(logged.size() == 30);

@@ -1,8 +1,8 @@
-#include <catch2/catch.hpp>
-
 #include "base/text.hpp"
 #include "tests/end_to_end/running_server.hpp"
 #include "tests/support/model_server.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -23,21 +23,37 @@ struct ScopeCase {
 
 }  // namespace
 
-TEST_CASE("notes denied to AI reach no prompt, whatever the scope", "[end_to_end][D16][D17][D27][D28][D29][D30][D31][D32][C87]") {
+TEST_CASE("notes denied to AI reach no prompt, whatever the scope",
+          "[end_to_end][D16][D17][D27][D28][D29][D30][D31][D32][C87]") {
   const TempFolder vault;
   fill_scopes(vault);
   vault.write("work/b.md", "# B\n\nBetaword gardens. [[c]] [[d]]\n");
   ModelServer model;
-  RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "openai"}, {"INDX_AI_MODEL", "test"}, {"INDX_OPENAI_BASE_URL", model.base_url()},
-                                   {"INDX_OPENAI_API_KEY", "k"}, {"INDX_AI_ALLOW_GLOBS", "work/**"}, {"INDX_AI_DENY_GLOBS", "**/draft/**,secret/**"}});
+  RunningServer server(vault, {},
+                       {{"INDX_AI_PROVIDER", "openai"},
+                        {"INDX_AI_MODEL", "test"},
+                        {"INDX_OPENAI_BASE_URL", model.base_url()},
+                        {"INDX_OPENAI_API_KEY", "k"},
+                        {"INDX_AI_ALLOW_GLOBS", "work/**"},
+                        {"INDX_AI_DENY_GLOBS", "**/draft/**,secret/**"}});
   const std::vector<ScopeCase> cases = {
-      {{{"kind", "paths"}, {"paths", {"work/a.md", "private/d.md"}}}, {"work/a.md"}, {"private/d.md"}},
-      {{{"kind", "glob"}, {"path_glob", "**"}}, {"work/a.md", "work/b.md", "work/c.md"}, {"private/d.md", "work/draft/e.md"}},
-      {{{"kind", "tag"}, {"tag", "green"}}, {"work/a.md", "work/c.md"}, {"private/d.md", "work/draft/e.md"}},
+      {{{"kind", "paths"}, {"paths", {"work/a.md", "private/d.md"}}},
+       {"work/a.md"},
+       {"private/d.md"}},
+      {{{"kind", "glob"}, {"path_glob", "**"}},
+       {"work/a.md", "work/b.md", "work/c.md"},
+       {"private/d.md", "work/draft/e.md"}},
+      {{{"kind", "tag"}, {"tag", "green"}},
+       {"work/a.md", "work/c.md"},
+       {"private/d.md", "work/draft/e.md"}},
       {{{"kind", "query"}, {"q", "hidden"}}, {}, {"private/d.md", "work/draft/e.md"}},
-      {{{"kind", "query"}, {"q", "gardens"}, {"filters", {{"tag", "green"}}}}, {"work/a.md", "work/c.md"}, {"private/d.md", "work/draft/e.md"}},
+      {{{"kind", "query"}, {"q", "gardens"}, {"filters", {{"tag", "green"}}}},
+       {"work/a.md", "work/c.md"},
+       {"private/d.md", "work/draft/e.md"}},
       {{{"kind", "note"}, {"path", "work/a.md"}}, {"work/a.md"}, {}},
-      {{{"kind", "note"}, {"path", "work/a.md"}, {"include_linked", 2}}, {"work/a.md", "work/b.md", "work/c.md"}, {"private/d.md"}},
+      {{{"kind", "note"}, {"path", "work/a.md"}, {"include_linked", 2}},
+       {"work/a.md", "work/b.md", "work/c.md"},
+       {"private/d.md"}},
       {{{"kind", "note"}, {"path", "private/d.md"}}, {}, {"private/d.md"}}};
 
   for (const auto& one : cases) {
@@ -48,13 +64,16 @@ TEST_CASE("notes denied to AI reach no prompt, whatever the scope", "[end_to_end
     const auto& resolved = reply.body["data"]["scope_resolved"];
     CHECK(resolved["paths"].get<std::vector<std::string>>() == one.paths);
     CHECK(resolved["excluded"].get<std::vector<std::string>>() == one.excluded);
-    CHECK((reply.body["data"]["warnings"].dump().find("globs_excluded") != std::string::npos) == !one.excluded.empty());
+    CHECK((reply.body["data"]["warnings"].dump().find("globs_excluded") != std::string::npos) ==
+          !one.excluded.empty());
   }
 
   const auto prompts = model.requests().dump();
   CHECK(prompts.find("Alphaword") != std::string::npos);
   CHECK(prompts.find("Gammaword") != std::string::npos);
-  for (const std::string denied : {"Deltaword", "Epsilonword", "private/d.md", "draft/e.md", "hidden"}) CHECK(prompts.find(denied) == std::string::npos);
+  for (const std::string denied :
+       {"Deltaword", "Epsilonword", "private/d.md", "draft/e.md", "hidden"})
+    CHECK(prompts.find(denied) == std::string::npos);
 }
 
 TEST_CASE("linked notes are in scope hop by hop", "[end_to_end][D31][A48]") {
@@ -62,7 +81,9 @@ TEST_CASE("linked notes are in scope hop by hop", "[end_to_end][D31][A48]") {
   fill_scopes(vault);
   RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
   const auto hops = [&](int count) {
-    const auto reply = server.call("POST", "/v1/ai/tag", {{"scope", {{"kind", "note"}, {"path", "work/a.md"}, {"include_linked", count}}}});
+    const auto reply = server.call(
+        "POST", "/v1/ai/tag",
+        {{"scope", {{"kind", "note"}, {"path", "work/a.md"}, {"include_linked", count}}}});
     return reply.body["data"]["scope_resolved"]["paths"].get<std::vector<std::string>>();
   };
 
@@ -74,16 +95,21 @@ TEST_CASE("linked notes are in scope hop by hop", "[end_to_end][D31][A48]") {
 
 TEST_CASE("the event of an AI call names the first 50 paths of 60", "[end_to_end][D68]") {
   const TempFolder vault;
-  for (int i = 10; i < 70; ++i) vault.write(cat("n", i, ".md"), cat("# Note ", i, "\n\nCompost warms the compost heap ", i, ".\n"));
+  for (int i = 10; i < 70; ++i)
+    vault.write(cat("n", i, ".md"),
+                cat("# Note ", i, "\n\nCompost warms the compost heap ", i, ".\n"));
   RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
   EventFeed feed(server, "?kinds=ai.invocation");
 
-  const auto reply = server.call("POST", "/v1/ai/tag", {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}, {"apply", true}});
+  const auto reply = server.call(
+      "POST", "/v1/ai/tag", {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}, {"apply", true}});
   CHECK(reply.body["data"]["applied"].size() == 60);
   REQUIRE(feed.wait_for([](const EventFeed::Frame&) { return true; }));
   const auto event = feed.frames()[0].data;
 
-  for (const std::string key : {"type", "op", "actor", "provider", "model", "usage", "cache_hit", "duration_ms", "ok", "at"}) CHECK(event.contains(key));
+  for (const std::string key : {"type", "op", "actor", "provider", "model", "usage", "cache_hit",
+                                "duration_ms", "ok", "at"})
+    CHECK(event.contains(key));
   CHECK(event["type"] == "ai.invocation");
   CHECK(event["op"] == "ai_tag");
   CHECK(event["ok"] == true);

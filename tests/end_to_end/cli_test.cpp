@@ -1,7 +1,7 @@
-#include <catch2/catch.hpp>
-
 #include "base/text.hpp"
 #include "tests/end_to_end/running_server.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -21,12 +21,16 @@ TEST_CASE("help names every noun and ends with 0", "[end_to_end][A94]") {
   const auto done = run_indx({"--help"});
 
   CHECK(done.code == 0);
-  for (const std::string noun : {"note", "link", "tag", "vault", "job", "token", "ai", "search", "mcp", "serve", "schema", "completion"})
+  for (const std::string noun : {"note", "link", "tag", "vault", "job", "token", "ai", "search",
+                                 "mcp", "serve", "schema", "completion"})
     CHECK(done.out.find("\n  " + noun) != std::string::npos);
 }
 
 TEST_CASE("usage errors leave stdout empty and end with 2", "[end_to_end][A93][A98]") {
-  for (const std::vector<std::string>& args : {std::vector<std::string>{}, {"nte", "get", "a.md"}, {"note", "get"}, {"note", "get", "a.md", "--nope"}}) {
+  for (const std::vector<std::string>& args : {std::vector<std::string>{},
+                                               {"nte", "get", "a.md"},
+                                               {"note", "get"},
+                                               {"note", "get", "a.md", "--nope"}}) {
     const auto done = run_indx(args);
     CHECK(done.code == 2);
     CHECK(done.out.empty());
@@ -64,7 +68,8 @@ TEST_CASE("INDX_INDEX_DIR keeps the index out of the vault", "[end_to_end][A7]")
   const TempFolder vault, index;
   fill_vault(vault);
 
-  const auto done = run_indx({"--vault", vault.path(), "search", "quarterly"}, {{"INDX_INDEX_DIR", index.path()}});
+  const auto done = run_indx({"--vault", vault.path(), "search", "quarterly"},
+                             {{"INDX_INDEX_DIR", index.path()}});
 
   CHECK(done.code == 0);
   CHECK(vault.read(".indx/token").empty());
@@ -85,7 +90,8 @@ TEST_CASE("exit codes tell what went wrong", "[end_to_end][A98]") {
   CHECK(code_of({"note", "get", "../outside.md"}) == 2);
   CHECK(code_of({"note", "list", "--limit", "many"}) == 2);
   CHECK(code_of({"note", "delete", "Plan.md"}) == 4);
-  CHECK(code_of({"note", "update", "Plan.md", "--body", "x", "--if-match", "0000000000000000"}) == 4);
+  CHECK(code_of({"note", "update", "Plan.md", "--body", "x", "--if-match", "0000000000000000"}) ==
+        4);
   CHECK(code_of({"note", "delete", "Plan.md", "--dry-run"}) == 0);
   CHECK(code_of({"note", "delete", "Plan.md", "--yes"}) == 0);
   CHECK(run_indx({"--vault", vault.path() + "/none", "note", "list"}).code == 3);
@@ -96,8 +102,10 @@ TEST_CASE("a body comes from a file or from stdin", "[end_to_end][A96]") {
   fill_vault(vault);
   files.write("text.md", "# From a file\n");
 
-  const auto from_file = run_indx({"--vault", vault.path(), "note", "update", "A.md", "--body", "@" + files.path() + "/text.md"});
-  const auto from_stdin = run_indx({"--vault", vault.path(), "note", "update", "B.md", "--body", "-"}, {}, "# From stdin\n");
+  const auto from_file = run_indx({"--vault", vault.path(), "note", "update", "A.md", "--body",
+                                   "@" + files.path() + "/text.md"});
+  const auto from_stdin = run_indx(
+      {"--vault", vault.path(), "note", "update", "B.md", "--body", "-"}, {}, "# From stdin\n");
 
   CHECK(from_file.code == 0);
   CHECK(from_stdin.code == 0);
@@ -108,7 +116,9 @@ TEST_CASE("a body comes from a file or from stdin", "[end_to_end][A96]") {
 TEST_CASE("an idempotency key on the command line replays the write", "[end_to_end][A96]") {
   const TempFolder vault;
   fill_vault(vault);
-  const std::vector<std::string> args = {"--vault", vault.path(), "--idempotency-key", "k1", "note", "update", "New.md", "--body", "one", "--if-not-exists"};
+  const std::vector<std::string> args = {
+      "--vault", vault.path(), "--idempotency-key", "k1", "note", "update", "New.md",
+      "--body",  "one",        "--if-not-exists"};
 
   const auto first = run_indx(args);
   const auto second = run_indx(args);

@@ -1,9 +1,9 @@
+#include "base/text.hpp"
+#include "tests/end_to_end/running_server.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-
-#include "base/text.hpp"
-#include "tests/end_to_end/running_server.hpp"
 
 namespace indx {
 namespace {
@@ -16,7 +16,9 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 /// What differs between two runs of the same thing.
 Json without_times(Json json) {
   if (json.is_object())
-    for (const auto* key : {"modified", "vault_dir", "generation", "last_used_at", "took_ms", "duration_ms", "rate_per_second", "updated_at"}) json.erase(key);
+    for (const auto* key : {"modified", "vault_dir", "generation", "last_used_at", "took_ms",
+                            "duration_ms", "rate_per_second", "updated_at"})
+      json.erase(key);
   for (auto& [key, value] : json.items())
     if (value.is_structured()) value = without_times(value);
   return json;
@@ -30,7 +32,8 @@ TEST_CASE("every command prints the data that its route answers with", "[end_to_
   RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
   const auto job = server.start_job("/v1/vault/reindex", Json::object());
   server.wait_for_job(job);
-  const std::map<std::string, std::string> values = {{"path", "Plan.md"}, {"q", "quarterly"}, {"id", job}, {"tag", "work"}};
+  const std::map<std::string, std::string> values = {
+      {"path", "Plan.md"}, {"q", "quarterly"}, {"id", job}, {"tag", "work"}};
   int compared = 0;
 
   const Json contract = Json::parse(run_indx({"schema"}).out, nullptr, false);
@@ -38,21 +41,27 @@ TEST_CASE("every command prints the data that its route answers with", "[end_to_
     const auto name = operation["name"].get<std::string>();
     if (operation["effect"] != "reads" || operation["cli"].get<std::string>().empty()) continue;
     const auto required = operation["input"].value("required", std::vector<std::string>());
-    if (!std::all_of(required.begin(), required.end(), [&](const std::string& field) { return values.contains(field); })) continue;
+    if (!std::all_of(required.begin(), required.end(),
+                     [&](const std::string& field) { return values.contains(field); }))
+      continue;
     INFO(name);
     std::vector<std::string> args = {"--vault", vault.path()};
     for (const auto& word : split(operation["cli"].get<std::string>(), ' ')) {
       if (word == "indx" || word.starts_with("[")) continue;
-      const bool is_value = std::all_of(word.begin(), word.end(), [](char c) { return c < 'a' || c > 'z'; });
+      const bool is_value =
+          std::all_of(word.begin(), word.end(), [](char c) { return c < 'a' || c > 'z'; });
       std::string field = word;
-      std::transform(field.begin(), field.end(), field.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+      std::transform(field.begin(), field.end(), field.begin(),
+                     [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
       args.push_back(is_value ? values.at(field) : word);
     }
     auto target = operation["http"]["path"].get<std::string>();
     std::string query;
     for (const auto& field : required) {
-      if (target.find("{" + field + "}") != target.npos) target = replaced(target, "{" + field + "}", values.at(field));
-      else query += cat(query.empty() ? "?" : "&", field, "=", values.at(field));
+      if (target.find("{" + field + "}") != target.npos)
+        target = replaced(target, "{" + field + "}", values.at(field));
+      else
+        query += cat(query.empty() ? "?" : "&", field, "=", values.at(field));
     }
     const auto method = operation["http"]["method"].get<std::string>();
     const auto reply = server.call(method, target + query);
@@ -62,8 +71,10 @@ TEST_CASE("every command prints the data that its route answers with", "[end_to_
     CHECK(printed.code == 0);
     INFO(printed.err);
     const auto shown = Json::parse(printed.out, nullptr, false);
-    if (method == "HEAD") CHECK(shown["exists"] == true);
-    else CHECK(without_times(shown) == without_times(reply.body["data"]));
+    if (method == "HEAD")
+      CHECK(shown["exists"] == true);
+    else
+      CHECK(without_times(shown) == without_times(reply.body["data"]));
     ++compared;
   }
   CHECK(compared >= 11);
@@ -75,12 +86,25 @@ TEST_CASE("a command that writes does what its route does", "[end_to_end][A95]")
     std::string method, target;
     Json body;
   };
-  const Json ops = {{{"op", "append_body"}, {"markdown", "more"}}, {{"op", "set_frontmatter"}, {"key", "k"}, {"value", 1}}};
+  const Json ops = {{{"op", "append_body"}, {"markdown", "more"}},
+                    {{"op", "set_frontmatter"}, {"key", "k"}, {"value", 1}}};
   const std::vector<Pair> pairs = {
-      {{"note", "update", "New.md", "--body", "# New\n"}, "PUT", "/v1/notes/New.md", {{"body", "# New\n"}}},
-      {{"note", "patch", "Plan.md", "--ops", ops.dump()}, "PATCH", "/v1/notes/Plan.md", {{"ops", ops}}},
-      {{"tag", "rename", "finance", "money"}, "POST", "/v1/tags/rename", {{"from", "finance"}, {"to", "money"}}},
-      {{"ai", "tag", "--scope-glob", "**", "--apply"}, "POST", "/v1/ai/tag", {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}, {"apply", true}}},
+      {{"note", "update", "New.md", "--body", "# New\n"},
+       "PUT",
+       "/v1/notes/New.md",
+       {{"body", "# New\n"}}},
+      {{"note", "patch", "Plan.md", "--ops", ops.dump()},
+       "PATCH",
+       "/v1/notes/Plan.md",
+       {{"ops", ops}}},
+      {{"tag", "rename", "finance", "money"},
+       "POST",
+       "/v1/tags/rename",
+       {{"from", "finance"}, {"to", "money"}}},
+      {{"ai", "tag", "--scope-glob", "**", "--apply"},
+       "POST",
+       "/v1/ai/tag",
+       {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}, {"apply", true}}},
       {{"vault", "index", "--rebuild"}, "POST", "/v1/vault/reindex", {{"rebuild", true}}},
       {{"note", "delete", "Budget.md", "--yes"}, "DELETE", "/v1/notes/Budget.md", Json()}};
   const TempFolder by_command, by_route;
@@ -98,7 +122,8 @@ TEST_CASE("a command that writes does what its route does", "[end_to_end][A95]")
     INFO(printed.err);
     CHECK(printed.code == 0);
     CHECK(reply.status == 200);
-    CHECK(without_times(Json::parse(printed.out, nullptr, false)) == without_times(reply.body["data"]));
+    CHECK(without_times(Json::parse(printed.out, nullptr, false)) ==
+          without_times(reply.body["data"]));
     CHECK(vault_files(by_command) == vault_files(by_route));
   }
 }

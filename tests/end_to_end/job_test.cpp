@@ -1,29 +1,37 @@
-#include <catch2/catch.hpp>
-
-#include <csignal>
-
 #include "base/hash.hpp"
 #include "base/http_client.hpp"
 #include "base/text.hpp"
 #include "tests/end_to_end/running_server.hpp"
 #include "tests/support/model_server.hpp"
 
+#include <catch2/catch.hpp>
+
+#include <csignal>
+
 namespace indx {
 namespace {
 
 std::map<std::string, std::string> model_env(const ModelServer& model) {
-  return {{"INDX_AI_PROVIDER", "openai"}, {"INDX_AI_MODEL", "test"}, {"INDX_OPENAI_BASE_URL", model.base_url()}, {"INDX_OPENAI_API_KEY", "k"},
-          {"INDX_JOBS_LANES_PER_JOB", "1"}, {"INDX_JOBS_RUNNERS", "1"}};
+  return {{"INDX_AI_PROVIDER", "openai"},
+          {"INDX_AI_MODEL", "test"},
+          {"INDX_OPENAI_BASE_URL", model.base_url()},
+          {"INDX_OPENAI_API_KEY", "k"},
+          {"INDX_JOBS_LANES_PER_JOB", "1"},
+          {"INDX_JOBS_RUNNERS", "1"}};
 }
 
 std::string numbered(int number) { return cat("n", number < 10 ? "0" : "", number, ".md"); }
 
 /// Notes whose texts differ, so that the model server counts them apart.
 void fill_numbered(const TempFolder& vault, int count) {
-  for (int i = 0; i < count; ++i) vault.write(numbered(i), cat("# Note ", i, "\n\nCompost number ", i, " warms the compost heap.\n"));
+  for (int i = 0; i < count; ++i)
+    vault.write(numbered(i),
+                cat("# Note ", i, "\n\nCompost number ", i, " warms the compost heap.\n"));
 }
 
-Json tag_all(bool apply) { return {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}, {"apply", apply}}; }
+Json tag_all(bool apply) {
+  return {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}, {"apply", apply}};
+}
 
 int calls_of(const ModelServer& model) { return model.counts()["calls"].get<int>(); }
 
@@ -45,7 +53,9 @@ TEST_CASE("20 queued jobs all end after a kill and a restart", "[end_to_end][E1]
   {
     RunningServer server(vault, {}, model_env(model));
     for (int i = 0; i < 20; ++i)
-      jobs.push_back(server.start_job("/v1/ai/tag", {{"scope", {{"kind", "paths"}, {"paths", {numbered(i)}}}}, {"apply", true}}));
+      jobs.push_back(server.start_job(
+          "/v1/ai/tag",
+          {{"scope", {{"kind", "paths"}, {"paths", {numbered(i)}}}}, {"apply", true}}));
     CHECK(wait_until([&] { return calls_of(model) >= 3; }));
     server.kill();
   }
@@ -54,10 +64,12 @@ TEST_CASE("20 queued jobs all end after a kill and a restart", "[end_to_end][E1]
   RunningServer server(vault, {}, model_env(model));
 
   for (const auto& id : jobs) CHECK(server.wait_for_job(id)["state"] == "succeeded");
-  for (int i = 0; i < 20; ++i) CHECK(vault.read(numbered(i)).find("compost\n") != std::string::npos);
+  for (int i = 0; i < 20; ++i)
+    CHECK(vault.read(numbered(i)).find("compost\n") != std::string::npos);
 }
 
-TEST_CASE("a job killed while it asks a model asks for no finished note again", "[end_to_end][E5][E6][C81]") {
+TEST_CASE("a job killed while it asks a model asks for no finished note again",
+          "[end_to_end][E5][E6][C81]") {
   const TempFolder vault;
   fill_numbered(vault, 12);
   ModelServer model(0, milliseconds(60));
@@ -174,7 +186,8 @@ TEST_CASE("a job is read by its id, and an unknown one is not found", "[end_to_e
   CHECK(record["kind"] == "vault_reindex");
   CHECK(record["state"] == "succeeded");
   CHECK(record["result"].contains("counts"));
-  for (const std::string key : {"done", "total", "current", "phase", "unit"}) CHECK(record["progress"].contains(key));
+  for (const std::string key : {"done", "total", "current", "phase", "unit"})
+    CHECK(record["progress"].contains(key));
   REQUIRE(list.size() == 1);
   CHECK(list[0]["id"] == id);
   CHECK(missing.status == 404);
@@ -237,7 +250,8 @@ TEST_CASE("asked for a job or waited for, an operation gives equal data", "[end_
   RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
 
   const auto waited = server.call("POST", "/v1/ai/tag", tag_all(false));
-  const auto preferred = server.call("POST", "/v1/ai/tag", tag_all(false), {{"Prefer", "respond-async"}});
+  const auto preferred =
+      server.call("POST", "/v1/ai/tag", tag_all(false), {{"Prefer", "respond-async"}});
   const auto queried = server.call("POST", "/v1/ai/tag?async=true", tag_all(false));
   const auto reindex = server.call("POST", "/v1/vault/reindex?async=true", Json::object());
 
@@ -256,7 +270,8 @@ TEST_CASE("two equal requests with one key share a job", "[end_to_end][E10]") {
   fill_numbered(vault, 4);
   ModelServer model(0, milliseconds(60));
   RunningServer server(vault, {}, model_env(model));
-  const std::vector<std::pair<std::string, std::string>> headers = {{"Prefer", "respond-async"}, {"Idempotency-Key", "k"}};
+  const std::vector<std::pair<std::string, std::string>> headers = {{"Prefer", "respond-async"},
+                                                                    {"Idempotency-Key", "k"}};
 
   const auto first = server.call("POST", "/v1/ai/tag", tag_all(false), headers);
   const auto second = server.call("POST", "/v1/ai/tag", tag_all(false), headers);
@@ -264,11 +279,13 @@ TEST_CASE("two equal requests with one key share a job", "[end_to_end][E10]") {
   REQUIRE(first.status == 202);
   REQUIRE(second.status == 202);
   CHECK(first.body["data"]["job"]["id"] == second.body["data"]["job"]["id"]);
-  CHECK(server.wait_for_job(first.body["data"]["job"]["id"].get<std::string>())["state"] == "succeeded");
+  CHECK(server.wait_for_job(first.body["data"]["job"]["id"].get<std::string>())["state"] ==
+        "succeeded");
   CHECK(calls_of(model) == 4);
 }
 
-TEST_CASE("a server stopped during a job ends in time, and the next one finishes the job", "[end_to_end][E25]") {
+TEST_CASE("a server stopped during a job ends in time, and the next one finishes the job",
+          "[end_to_end][E25]") {
   const TempFolder vault;
   fill_numbered(vault, 12);
   ModelServer model(0, milliseconds(60));
@@ -297,7 +314,8 @@ TEST_CASE("a server stopped during a job ends in time, and the next one finishes
   for (const auto& [path, count] : writes) CHECK(count == 1);
 }
 
-TEST_CASE("a token without admin rights hears of its own jobs and of no others", "[end_to_end][E13][A81]") {
+TEST_CASE("a token without admin rights hears of its own jobs and of no others",
+          "[end_to_end][E13][A81]") {
   const TempFolder vault;
   fill_numbered(vault, 4);
   RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
@@ -306,7 +324,8 @@ TEST_CASE("a token without admin rights hears of its own jobs and of no others",
 
   const auto others = server.start_job("/v1/ai/tag", tag_all(false));
   server.wait_for_job(others);
-  const auto own = server.call_as(token, "POST", "/v1/ai/tag", tag_all(false), {{"Prefer", "respond-async"}});
+  const auto own =
+      server.call_as(token, "POST", "/v1/ai/tag", tag_all(false), {{"Prefer", "respond-async"}});
   REQUIRE(own.status == 202);
   CHECK(feed.wait_for([](const EventFeed::Frame& frame) { return frame.event == "job.finished"; }));
 
@@ -315,7 +334,8 @@ TEST_CASE("a token without admin rights hears of its own jobs and of no others",
     CHECK(frame.data["job"] == own.body["data"]["job"]["id"]);
     kinds.insert(frame.event);
   }
-  CHECK(kinds == std::set<std::string>{"job.created", "job.started", "job.progress", "job.finished"});
+  CHECK(kinds ==
+        std::set<std::string>{"job.created", "job.started", "job.progress", "job.finished"});
 }
 
 }  // namespace indx

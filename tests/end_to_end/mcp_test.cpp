@@ -1,7 +1,7 @@
-#include <catch2/catch.hpp>
-
 #include "base/text.hpp"
 #include "tests/end_to_end/running_server.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -11,7 +11,8 @@ const std::string kInitialize =
     "\n"
     R"({"jsonrpc":"2.0","method":"notifications/initialized"})"
     "\n";
-const std::string kListTools = R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})" "\n";
+const std::string kListTools = R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})"
+                               "\n";
 
 /// The answer with this id among the lines, each of which must be JSON-RPC.
 Json answer_of(const std::string& out, int id) {
@@ -31,7 +32,8 @@ bool has_tool(const Json& answer, const std::string& name) {
   return false;
 }
 
-Finished talk(const TempFolder& vault, const std::vector<std::string>& flags, const std::string& request) {
+Finished talk(const TempFolder& vault, const std::vector<std::string>& flags,
+              const std::string& request) {
   std::vector<std::string> args = {"mcp", "serve", "--stdio"};
   args.insert(args.end(), flags.begin(), flags.end());
   Process process(indx_spec(args, {{"INDX_VAULT", vault.path()}}));
@@ -44,7 +46,8 @@ Finished talk(const TempFolder& vault, const std::vector<std::string>& flags, co
 
 }  // namespace
 
-TEST_CASE("an MCP client over stdio is greeted and sees tools to read and write", "[end_to_end][B1][B7]") {
+TEST_CASE("an MCP client over stdio is greeted and sees tools to read and write",
+          "[end_to_end][B1][B7]") {
   const TempFolder vault;
   fill_vault(vault);
 
@@ -66,12 +69,17 @@ TEST_CASE("scopes hide the tools that they do not allow", "[end_to_end][B7][B9]"
   CHECK_FALSE(has_tool(answer_of(alone.out, 2), "note_write"));
 }
 
-TEST_CASE("a stdio client beside a live server is served through it, with its own rights", "[end_to_end][B7]") {
+TEST_CASE("a stdio client beside a live server is served through it, with its own rights",
+          "[end_to_end][B7]") {
   const TempFolder vault;
   fill_vault(vault);
   RunningServer server(vault);
-  const std::string write = R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"note_write","arguments":{"path":"X.md","body":"x"}}})" "\n";
-  const std::string read = R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"note_read","arguments":{"path":"Plan.md"}}})" "\n";
+  const std::string write =
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"note_write","arguments":{"path":"X.md","body":"x"}}})"
+      "\n";
+  const std::string read =
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"note_read","arguments":{"path":"Plan.md"}}})"
+      "\n";
 
   const auto reading = talk(vault, {"--scopes", "vault:read"}, read);
   const auto writing = talk(vault, {"--scopes", "vault:read"}, write);

@@ -1,5 +1,8 @@
 #include "tests/end_to_end/running_server.hpp"
 
+#include "base/http_client.hpp"
+#include "base/text.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -7,12 +10,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/http_client.hpp"
-#include "base/text.hpp"
-
 namespace indx {
 
-ProcessSpec indx_spec(const std::vector<std::string>& args, const std::map<std::string, std::string>& env) {
+ProcessSpec indx_spec(const std::vector<std::string>& args,
+                      const std::map<std::string, std::string>& env) {
   ProcessSpec spec;
   spec.program = INDX_PROGRAM;
   spec.args = args;
@@ -21,14 +22,16 @@ ProcessSpec indx_spec(const std::vector<std::string>& args, const std::map<std::
   return spec;
 }
 
-Finished run_indx(const std::vector<std::string>& args, const std::map<std::string, std::string>& env, const std::string& input) {
+Finished run_indx(const std::vector<std::string>& args,
+                  const std::map<std::string, std::string>& env, const std::string& input) {
   auto spec = indx_spec(args, env);
   spec.input = input;
   return run_process(spec, std::chrono::seconds(60));
 }
 
 void fill_vault(const TempFolder& vault) {
-  vault.write("Plan.md", "---\ntags: [work]\n---\n# Plan\n\nThe quarterly plan mentions [[Budget]].\n");
+  vault.write("Plan.md",
+              "---\ntags: [work]\n---\n# Plan\n\nThe quarterly plan mentions [[Budget]].\n");
   vault.write("Budget.md", "# Budget\n\nMoney for the quarter. #finance\n");
   vault.write("Daily/2026-11-28.md", "# Saturday\n\nBought bread.\n");
 }
@@ -45,10 +48,13 @@ bool wait_until(const std::function<bool()>& condition, std::chrono::millisecond
 std::map<std::string, std::string> vault_files(const TempFolder& vault) {
   namespace fs = std::filesystem;
   std::map<std::string, std::string> files;
-  for (auto it = fs::recursive_directory_iterator(vault.path()); it != fs::recursive_directory_iterator(); ++it) {
+  for (auto it = fs::recursive_directory_iterator(vault.path());
+       it != fs::recursive_directory_iterator(); ++it) {
     const auto name = fs::relative(it->path(), vault.path()).string();
-    if (name == ".indx") it.disable_recursion_pending();
-    else files[name] = it->is_regular_file() ? vault.read(name) : "a folder";
+    if (name == ".indx")
+      it.disable_recursion_pending();
+    else
+      files[name] = it->is_regular_file() ? vault.read(name) : "a folder";
   }
   return files;
 }
@@ -63,7 +69,8 @@ std::vector<Json> audit_lines(const TempFolder& vault) {
   return lines;
 }
 
-RunningServer::RunningServer(const TempFolder& vault, const std::vector<std::string>& args, const std::map<std::string, std::string>& env) {
+RunningServer::RunningServer(const TempFolder& vault, const std::vector<std::string>& args,
+                             const std::map<std::string, std::string>& env) {
   std::vector<std::string> all = {"serve", "--vault", vault.path(), "--port", "0"};
   all.insert(all.end(), args.begin(), args.end());
   process_ = std::make_unique<Process>(indx_spec(all, env));
@@ -73,24 +80,28 @@ RunningServer::RunningServer(const TempFolder& vault, const std::vector<std::str
   const auto at = banner.find("address  http://");
   if (at != banner.npos) url_ = banner.substr(at + 9, banner.find('\n', at) - at - 9);
   const auto index = env.find("INDX_INDEX_DIR");
-  std::ifstream token(index == env.end() ? vault.path() + "/.indx/token" : index->second + "/token");
+  std::ifstream token(index == env.end() ? vault.path() + "/.indx/token"
+                                         : index->second + "/token");
   token >> token_;
   if (url_.empty()) return;
   for (int attempt = 0; attempt < 600; ++attempt) {
     const auto status = call("GET", "/v1/vault/status");
-    if (status.status == 200 && status.body["data"]["indexing"].value("state", "") == "idle") return;
+    if (status.status == 200 && status.body["data"]["indexing"].value("state", "") == "idle")
+      return;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   FAIL("the index did not come to rest");
 }
 
-RunningServer::Reply RunningServer::call(const std::string& method, const std::string& target, const Json& body,
-                                         std::vector<std::pair<std::string, std::string>> headers) const {
+RunningServer::Reply RunningServer::call(
+    const std::string& method, const std::string& target, const Json& body,
+    std::vector<std::pair<std::string, std::string>> headers) const {
   return call_as(token_, method, target, body, std::move(headers));
 }
 
-RunningServer::Reply RunningServer::call_as(const std::string& token, const std::string& method, const std::string& target, const Json& body,
-                                            std::vector<std::pair<std::string, std::string>> headers) const {
+RunningServer::Reply RunningServer::call_as(
+    const std::string& token, const std::string& method, const std::string& target,
+    const Json& body, std::vector<std::pair<std::string, std::string>> headers) const {
   HttpClientRequest request;
   request.method = method;
   request.url = url_ + target;
@@ -105,7 +116,8 @@ RunningServer::Reply RunningServer::call_as(const std::string& token, const std:
   return {response->status, Json::parse(response->body, nullptr, false), response->headers};
 }
 
-Json RunningServer::make_token(const std::vector<std::string>& scopes, const std::vector<std::string>& globs) const {
+Json RunningServer::make_token(const std::vector<std::string>& scopes,
+                               const std::vector<std::string>& globs) const {
   Json input{{"name", "test"}, {"scopes", scopes}};
   if (!globs.empty()) input["path_globs"] = globs;
   const auto made = call("POST", "/v1/tokens", input);
@@ -127,10 +139,12 @@ Json RunningServer::job(const std::string& id) const {
 
 Json RunningServer::wait_for_job(const std::string& id, std::chrono::milliseconds longest) const {
   Json record;
-  const bool ended = wait_until([&] {
-    record = job(id);
-    return record.contains("finished_at") && !record["finished_at"].is_null();
-  }, longest);
+  const bool ended = wait_until(
+      [&] {
+        record = job(id);
+        return record.contains("finished_at") && !record["finished_at"].is_null();
+      },
+      longest);
   INFO(record.dump());
   CHECK(ended);
   return record;
@@ -148,7 +162,8 @@ int RunningServer::stop() {
 
 std::vector<EventFeed::Frame> parse_frames(const std::string& text) {
   std::vector<EventFeed::Frame> frames;
-  for (std::size_t begin = 0, end = text.find("\n\n"); end != text.npos; begin = end + 2, end = text.find("\n\n", begin)) {
+  for (std::size_t begin = 0, end = text.find("\n\n"); end != text.npos;
+       begin = end + 2, end = text.find("\n\n", begin)) {
     EventFeed::Frame frame;
     for (const auto& line : split(text.substr(begin, end - begin), '\n')) {
       if (line.starts_with("id: ")) frame.id = line.substr(4);
@@ -160,11 +175,13 @@ std::vector<EventFeed::Frame> parse_frames(const std::string& text) {
   return frames;
 }
 
-EventFeed::EventFeed(const RunningServer& server, const std::string& query, const std::string& last_id, const std::string& token) {
+EventFeed::EventFeed(const RunningServer& server, const std::string& query,
+                     const std::string& last_id, const std::string& token) {
   HttpClientRequest request;
   request.url = server.url() + "/v1/events" + query;
   request.timeout = std::chrono::milliseconds(0);
-  request.headers = {{"Authorization", "Bearer " + (token.empty() ? server.token() : token)}, {"Accept", "text/event-stream"}};
+  request.headers = {{"Authorization", "Bearer " + (token.empty() ? server.token() : token)},
+                     {"Accept", "text/event-stream"}};
   if (!last_id.empty()) request.headers.emplace_back("Last-Event-ID", last_id);
   reader_ = std::jthread([this, request] {
     static_cast<void>(http_stream(request, cancel_, [this](std::string_view piece) {
@@ -187,15 +204,20 @@ std::vector<EventFeed::Frame> EventFeed::frames() const {
   return parse_frames(text_);
 }
 
-bool EventFeed::wait_for(const std::function<bool(const Frame&)>& fits, std::chrono::milliseconds longest) const {
-  return wait_until([&] {
-    const auto all = frames();
-    return std::any_of(all.begin(), all.end(), fits);
-  }, longest);
+bool EventFeed::wait_for(const std::function<bool(const Frame&)>& fits,
+                         std::chrono::milliseconds longest) const {
+  return wait_until(
+      [&] {
+        const auto all = frames();
+        return std::any_of(all.begin(), all.end(), fits);
+      },
+      longest);
 }
 
 bool EventFeed::wait_for(const std::string& kind, const std::string& path) const {
-  return wait_for([&](const Frame& frame) { return frame.event == kind && frame.data.value("path", "") == path; });
+  return wait_for([&](const Frame& frame) {
+    return frame.event == kind && frame.data.value("path", "") == path;
+  });
 }
 
 }  // namespace indx

@@ -1,10 +1,10 @@
+#include "base/text.hpp"
+#include "tests/end_to_end/running_server.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <csignal>
 #include <filesystem>
-
-#include "base/text.hpp"
-#include "tests/end_to_end/running_server.hpp"
 
 namespace indx {
 namespace {
@@ -39,20 +39,31 @@ TEST_CASE("a call without a token is refused and one with it is not", "[end_to_e
   RunningServer server(vault);
 
   const auto refused = run_indx({"--remote", server.url(), "note", "list"});
-  const auto allowed = run_indx({"note", "list"}, {{"INDX_URL", server.url()}, {"INDX_TOKEN", server.token()}});
+  const auto allowed =
+      run_indx({"note", "list"}, {{"INDX_URL", server.url()}, {"INDX_TOKEN", server.token()}});
 
   CHECK(refused.code == 5);
   CHECK(refused.out.empty());
   CHECK(allowed.code == 0);
 }
 
-TEST_CASE("a command prints the same whether it opens the vault or asks a server", "[end_to_end][A97]") {
+TEST_CASE("a command prints the same whether it opens the vault or asks a server",
+          "[end_to_end][A97]") {
   const TempFolder vault;
   fill_vault(vault);
   const std::vector<std::vector<std::string>> commands = {
-      {"note", "get", "Plan.md"},       {"note", "get", "Missing.md"}, {"note", "exists", "Plan.md"},        {"note", "exists", "Missing.md"},
-      {"note", "outline", "Plan.md"},   {"note", "list"},              {"note", "list", "--tag", "work"},    {"link", "forward", "Plan.md"},
-      {"tag", "list"},                  {"search", "quarterly plan"},  {"note", "get", "../outside.md"},     {"note", "get", "Daily/2026-11-28.md"},
+      {"note", "get", "Plan.md"},
+      {"note", "get", "Missing.md"},
+      {"note", "exists", "Plan.md"},
+      {"note", "exists", "Missing.md"},
+      {"note", "outline", "Plan.md"},
+      {"note", "list"},
+      {"note", "list", "--tag", "work"},
+      {"link", "forward", "Plan.md"},
+      {"tag", "list"},
+      {"search", "quarterly plan"},
+      {"note", "get", "../outside.md"},
+      {"note", "get", "Daily/2026-11-28.md"},
       {"note", "update", "Plan.md", "--body", "x", "--if-match", "0000000000000000"}};
   std::vector<Finished> local;
   for (auto args : commands) {
@@ -78,7 +89,8 @@ TEST_CASE("a command of the vault's owner is told apart as cli", "[end_to_end][A
   fill_vault(vault);
   RunningServer server(vault);
 
-  const auto done = run_indx({"--vault", vault.path(), "note", "update", "Plan.md", "--body", "changed"});
+  const auto done =
+      run_indx({"--vault", vault.path(), "note", "update", "Plan.md", "--body", "changed"});
 
   CHECK(done.code == 0);
   server.process().signal(SIGTERM);

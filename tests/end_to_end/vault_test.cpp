@@ -1,10 +1,10 @@
+#include "base/text.hpp"
+#include "tests/end_to_end/running_server.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <csignal>
 #include <filesystem>
-
-#include "base/text.hpp"
-#include "tests/end_to_end/running_server.hpp"
 
 namespace indx {
 namespace {
@@ -30,7 +30,8 @@ std::vector<std::string> hits_for(const RunningServer& server, const std::string
 /// What the index says of the vault of three notes.
 Json derived_view(const RunningServer& server) {
   Json view = Json::object();
-  for (const std::string target : {"/v1/search?q=quarter", "/v1/search?q=bread", "/v1/tags", "/v1/notes?limit=100", "/v1/links/Plan.md/forward"})
+  for (const std::string target : {"/v1/search?q=quarter", "/v1/search?q=bread", "/v1/tags",
+                                   "/v1/notes?limit=100", "/v1/links/Plan.md/forward"})
     view[target] = server.call("GET", target).body["data"];
   return view;
 }
@@ -73,7 +74,10 @@ TEST_CASE("nothing writes into the Obsidian folder", "[end_to_end][A5]") {
   CHECK(server.call("DELETE", "/v1/notes/.obsidian/app.json").status / 100 == 4);
   CHECK(server.call("PUT", "/v1/notes/New.md", {{"body", "# New #work\n"}}).status == 200);
   CHECK(server.call("POST", "/v1/tags/rename", {{"from", "work"}, {"to", "labour"}}).status == 200);
-  CHECK(server.call("POST", "/v1/ai/tag", {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}, {"apply", true}}).status == 200);
+  CHECK(server
+            .call("POST", "/v1/ai/tag",
+                  {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}, {"apply", true}})
+            .status == 200);
   CHECK(server.call("POST", "/v1/vault/reindex", {{"rebuild", true}}).status == 200);
   CHECK(server.stop() == 0);
 
@@ -83,8 +87,10 @@ TEST_CASE("nothing writes into the Obsidian folder", "[end_to_end][A5]") {
 TEST_CASE("hidden folders appear in no list, search or event", "[end_to_end][A6]") {
   const TempFolder vault;
   fill_vault(vault);
-  const std::vector<std::string> hidden = {".git", ".indx", ".obsidian", ".trash", ".backups", ".ailss", ".cortex", "node_modules"};
-  for (const auto& folder : hidden) vault.write(folder + "/Early.md", "The word zanzibar. #zanzibar\n");
+  const std::vector<std::string> hidden = {".git",     ".indx",  ".obsidian", ".trash",
+                                           ".backups", ".ailss", ".cortex",   "node_modules"};
+  for (const auto& folder : hidden)
+    vault.write(folder + "/Early.md", "The word zanzibar. #zanzibar\n");
   RunningServer server(vault);
   EventFeed feed(server);
 
@@ -96,19 +102,24 @@ TEST_CASE("hidden folders appear in no list, search or event", "[end_to_end][A6]
 
   CHECK(feed.wait_for("note.created", "Seen.md"));
   for (const auto& frame : feed.frames()) CHECK(frame.data.value("path", "") == "Seen.md");
-  CHECK(paths_of(server.call("GET", "/v1/notes").body["data"]["notes"]) == std::vector<std::string>{"Budget.md", "Daily/2026-11-28.md", "Plan.md", "Seen.md"});
+  CHECK(paths_of(server.call("GET", "/v1/notes").body["data"]["notes"]) ==
+        std::vector<std::string>{"Budget.md", "Daily/2026-11-28.md", "Plan.md", "Seen.md"});
   CHECK(hits_for(server, "zanzibar").empty());
   CHECK(server.call("GET", "/v1/tags").body.dump().find("zanzibar") == std::string::npos);
-  for (const auto& folder : hidden) CHECK(server.call("GET", "/v1/notes/" + folder + "/Early.md").status == 404);
+  for (const auto& folder : hidden)
+    CHECK(server.call("GET", "/v1/notes/" + folder + "/Early.md").status == 404);
 }
 
-TEST_CASE("a server with INDX_INDEX_DIR puts nothing of its own into the vault", "[end_to_end][A7]") {
+TEST_CASE("a server with INDX_INDEX_DIR puts nothing of its own into the vault",
+          "[end_to_end][A7]") {
   const TempFolder vault, index;
   fill_vault(vault);
-  RunningServer server(vault, {}, {{"INDX_INDEX_DIR", index.path()}, {"INDX_AI_PROVIDER", "builtin"}});
+  RunningServer server(vault, {},
+                       {{"INDX_INDEX_DIR", index.path()}, {"INDX_AI_PROVIDER", "builtin"}});
 
   const auto written = server.call("PUT", "/v1/notes/New.md", {{"body", "# New\n"}});
-  const auto tagged = server.call("POST", "/v1/ai/tag", {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}});
+  const auto tagged =
+      server.call("POST", "/v1/ai/tag", {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}});
   CHECK(server.stop() == 0);
 
   CHECK(written.status == 200);
@@ -137,20 +148,26 @@ TEST_CASE("each value of include narrows a note to its part", "[end_to_end][A16]
   const TempFolder vault;
   vault.write("a.md", "---\ntags: [x]\n---\n# One\n\n[[b]] #y\n\n- [ ] do it\n\ntext ^block\n");
   RunningServer server(vault);
-  const auto part_of = [&](const std::string& query) { return keys_of(server.call("GET", "/v1/notes/a.md" + query).body["data"]); };
-  const std::set<std::string> parts = {"frontmatter", "outline", "body", "tags", "links", "blocks", "tasks"};
+  const auto part_of = [&](const std::string& query) {
+    return keys_of(server.call("GET", "/v1/notes/a.md" + query).body["data"]);
+  };
+  const std::set<std::string> parts = {"frontmatter", "outline", "body", "tags",
+                                       "links",       "blocks",  "tasks"};
   const auto whole = part_of("");
 
-  for (const std::string part : {"path", "etag", "frontmatter", "outline", "body"}) CHECK(whole.contains(part));
+  for (const std::string part : {"path", "etag", "frontmatter", "outline", "body"})
+    CHECK(whole.contains(part));
   for (const auto& part : parts) {
     INFO(part);
-    for (const auto& key : part_of("?include=" + part)) CHECK((!parts.contains(key) || key == part));
+    for (const auto& key : part_of("?include=" + part))
+      CHECK((!parts.contains(key) || key == part));
     CHECK(part_of("?include=" + part).contains(part));
   }
   const auto two = part_of("?include=tags&include=body");
   CHECK((two.contains("tags") && two.contains("body") && !two.contains("frontmatter")));
   CHECK(server.call("GET", "/v1/notes/a.md?include=nonsense").status == 400);
-  const auto by_cli = run_indx({"--vault", vault.path(), "note", "get", "a.md", "--include", "tags"});
+  const auto by_cli =
+      run_indx({"--vault", vault.path(), "note", "get", "a.md", "--include", "tags"});
   CHECK(keys_of(Json::parse(by_cli.out, nullptr, false)) == part_of("?include=tags"));
 }
 
@@ -161,7 +178,9 @@ TEST_CASE("notes are listed by each filter alone and together", "[end_to_end][A1
   vault.write("p/q/c.md", "---\nstatus: open\n---\n#z\n");
   vault.write("d.md", "---\nstatus: open\n---\n#x\n");
   RunningServer server(vault);
-  const auto list = [&](const std::string& query) { return paths_of(server.call("GET", "/v1/notes" + query).body["data"]["notes"]); };
+  const auto list = [&](const std::string& query) {
+    return paths_of(server.call("GET", "/v1/notes" + query).body["data"]["notes"]);
+  };
   using Paths = std::vector<std::string>;
 
   CHECK(list("") == Paths{"d.md", "p/a.md", "p/b.md", "p/q/c.md"});
@@ -179,15 +198,19 @@ TEST_CASE("notes are listed by each filter alone and together", "[end_to_end][A1
 
 TEST_CASE("an outline leaves out lines with # in fences", "[end_to_end][A18]") {
   const TempFolder vault;
-  vault.write("a.md", "---\nt: 1\n---\n# One\n\n```sh\n# not a heading\n```\n\n~~~\n## nor this\n~~~\n\n## Two words\n");
+  vault.write("a.md",
+              "---\nt: 1\n---\n# One\n\n```sh\n# not a heading\n```\n\n~~~\n## nor this\n~~~\n\n## "
+              "Two words\n");
   RunningServer server(vault);
 
-  const auto by_include = server.call("GET", "/v1/notes/a.md?include=outline").body["data"]["outline"];
+  const auto by_include =
+      server.call("GET", "/v1/notes/a.md?include=outline").body["data"]["outline"];
   const auto by_route = server.call("GET", "/v1/outline/a.md").body["data"]["outline"];
 
   REQUIRE(by_include.size() == 2);
   CHECK(by_include[0] == Json{{"level", 1}, {"text", "One"}, {"line", 4}, {"slug", "one"}});
-  CHECK(by_include[1] == Json{{"level", 2}, {"text", "Two words"}, {"line", 14}, {"slug", "two-words"}});
+  CHECK(by_include[1] ==
+        Json{{"level", 2}, {"text", "Two words"}, {"line", 14}, {"slug", "two-words"}});
   CHECK(by_route == by_include);
 }
 
@@ -196,7 +219,8 @@ TEST_CASE("whether a note exists is told by status and by a boolean", "[end_to_e
   fill_vault(vault);
   RunningServer server(vault);
   const auto by_cli = [&](const std::string& path) {
-    return Json::parse(run_indx({"--vault", vault.path(), "note", "exists", path}).out, nullptr, false)["exists"];
+    return Json::parse(run_indx({"--vault", vault.path(), "note", "exists", path}).out, nullptr,
+                       false)["exists"];
   };
 
   CHECK(server.call("HEAD", "/v1/notes/Plan.md").status == 200);
@@ -205,15 +229,21 @@ TEST_CASE("whether a note exists is told by status and by a boolean", "[end_to_e
   CHECK(by_cli("Missing.md") == false);
 }
 
-TEST_CASE("a note is created, replaced, and not replaced under if_not_exists", "[end_to_end][A20]") {
+TEST_CASE("a note is created, replaced, and not replaced under if_not_exists",
+          "[end_to_end][A20]") {
   const TempFolder vault;
   RunningServer server(vault);
 
-  const auto created = server.call("PUT", "/v1/notes/n.md", {{"body", "one\n"}, {"frontmatter", {{"a", 1}}}, {"if_not_exists", true}});
-  const auto refused = server.call("PUT", "/v1/notes/n.md", {{"body", "two\n"}, {"if_not_exists", true}});
+  const auto created =
+      server.call("PUT", "/v1/notes/n.md",
+                  {{"body", "one\n"}, {"frontmatter", {{"a", 1}}}, {"if_not_exists", true}});
+  const auto refused =
+      server.call("PUT", "/v1/notes/n.md", {{"body", "two\n"}, {"if_not_exists", true}});
   CHECK(vault.read("n.md") == "---\na: 1\n---\none\n");
-  const auto replaced = server.call("PUT", "/v1/notes/n.md", {{"body", "three\n"}, {"if_match", created.body["data"]["etag"]}});
-  const auto stale = server.call("PUT", "/v1/notes/n.md", {{"body", "four\n"}, {"if_match", created.body["data"]["etag"]}});
+  const auto replaced = server.call(
+      "PUT", "/v1/notes/n.md", {{"body", "three\n"}, {"if_match", created.body["data"]["etag"]}});
+  const auto stale = server.call("PUT", "/v1/notes/n.md",
+                                 {{"body", "four\n"}, {"if_match", created.body["data"]["etag"]}});
 
   CHECK(created.body["data"]["created"] == true);
   CHECK(refused.status == 409);
@@ -241,9 +271,11 @@ TEST_CASE("a deleted note is gone, told of, and not deleted twice", "[end_to_end
   CHECK(hits_for(server, "quarterly").empty());
 }
 
-TEST_CASE("one of 1,000 notes edited while nothing ran is the only one read again", "[end_to_end][A68]") {
+TEST_CASE("one of 1,000 notes edited while nothing ran is the only one read again",
+          "[end_to_end][A68]") {
   const TempFolder vault;
-  for (int i = 0; i < 1000; ++i) vault.write(cat("n", i, ".md"), cat("# Note ", i, "\n\ncommon words\n"));
+  for (int i = 0; i < 1000; ++i)
+    vault.write(cat("n", i, ".md"), cat("# Note ", i, "\n\ncommon words\n"));
   {
     RunningServer server(vault);
     CHECK(server.stop() == 0);
@@ -253,7 +285,8 @@ TEST_CASE("one of 1,000 notes edited while nothing ran is the only one read agai
 
   RunningServer server(vault);
 
-  CHECK(server.process().err().find("created=0 updated=1 deleted=1 unchanged=998") != std::string::npos);
+  CHECK(server.process().err().find("created=0 updated=1 deleted=1 unchanged=998") !=
+        std::string::npos);
   CHECK(hits_for(server, "xylophone") == std::vector<std::string>{"n7.md"});
   CHECK(server.call("GET", "/v1/vault/status").body["data"]["counts"]["notes"] == 999);
   CHECK(server.call("GET", "/v1/notes?path_glob=n8.md").body["data"]["notes"].empty());
@@ -298,7 +331,8 @@ TEST_CASE("what people do to files by hand is found and told of within 5 s", "[e
   CHECK(hits_for(server, "xylophones") == std::vector<std::string>{"Plan.md"});
   CHECK(hits_for(server, "saxophone") == std::vector<std::string>{"Fresh/New.md"});
   CHECK(hits_for(server, "money").empty());
-  CHECK(hits_for(server, "magnolia") == std::vector<std::string>{"Moved/deep/two.md", "Moved/one.md"});
+  CHECK(hits_for(server, "magnolia") ==
+        std::vector<std::string>{"Moved/deep/two.md", "Moved/one.md"});
 }
 
 }  // namespace indx

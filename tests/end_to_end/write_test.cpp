@@ -1,3 +1,6 @@
+#include "base/text.hpp"
+#include "tests/end_to_end/running_server.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -5,18 +8,20 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/text.hpp"
-#include "tests/end_to_end/running_server.hpp"
-
 namespace indx {
 namespace {
 
 namespace fs = std::filesystem;
 
-Json append_of(const std::string& markdown) { return {{"ops", {{{"op", "append_body"}, {"markdown", markdown}}}}}; }
+Json append_of(const std::string& markdown) {
+  return {{"ops", {{{"op", "append_body"}, {"markdown", markdown}}}}};
+}
 
 /// A body that shows whether it is whole.
-std::string version_body(int number) { return cat("begin ", number, "\n", std::string(20000, static_cast<char>('a' + number % 26)), "\nend ", number, "\n"); }
+std::string version_body(int number) {
+  return cat("begin ", number, "\n", std::string(20000, static_cast<char>('a' + number % 26)),
+             "\nend ", number, "\n");
+}
 
 /// The version that these bytes are; -1: none, or a mix.
 int version_of(const std::string& bytes) {
@@ -26,11 +31,20 @@ int version_of(const std::string& bytes) {
 }
 
 std::string mcp_write(const std::string& path, const std::string& body) {
-  const Json initialize{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "initialize"},
-                        {"params", {{"protocolVersion", "2025-11-25"}, {"capabilities", Json::object()}, {"clientInfo", {{"name", "t"}, {"version", "1"}}}}}};
-  const Json call{{"jsonrpc", "2.0"}, {"id", 2}, {"method", "tools/call"},
-                  {"params", {{"name", "note_write"}, {"arguments", {{"path", path}, {"body", body}}}}}};
-  return initialize.dump() + "\n" + R"({"jsonrpc":"2.0","method":"notifications/initialized"})" + "\n" + call.dump() + "\n";
+  const Json initialize{{"jsonrpc", "2.0"},
+                        {"id", 1},
+                        {"method", "initialize"},
+                        {"params",
+                         {{"protocolVersion", "2025-11-25"},
+                          {"capabilities", Json::object()},
+                          {"clientInfo", {{"name", "t"}, {"version", "1"}}}}}};
+  const Json call{
+      {"jsonrpc", "2.0"},
+      {"id", 2},
+      {"method", "tools/call"},
+      {"params", {{"name", "note_write"}, {"arguments", {{"path", path}, {"body", body}}}}}};
+  return initialize.dump() + "\n" + R"({"jsonrpc":"2.0","method":"notifications/initialized"})" +
+         "\n" + call.dump() + "\n";
 }
 
 }  // namespace
@@ -48,7 +62,8 @@ TEST_CASE("of two writers with the same etag one wins", "[end_to_end][A11]") {
       for (int writer = 0; writer < 2; ++writer)
         writers.emplace_back([&, writer] {
           const Json body{{"body", cat("round ", round, " writer ", writer, "\n")}};
-          replies[static_cast<std::size_t>(writer)] = server.call("PUT", "/v1/notes/a.md", body, {{"If-Match", "\"" + etag + "\""}});
+          replies[static_cast<std::size_t>(writer)] =
+              server.call("PUT", "/v1/notes/a.md", body, {{"If-Match", "\"" + etag + "\""}});
         });
     }
     const bool first_won = replies[0].status == 200;
@@ -70,7 +85,8 @@ TEST_CASE("a server killed while it writes leaves whole notes", "[end_to_end][ki
   std::atomic<int> next = 1;
   std::array<std::atomic<int>, 4> answered{};
   const auto name_of = [](std::size_t writer) { return cat("notes/n", writer, ".md"); };
-  for (std::size_t writer = 0; writer < answered.size(); ++writer) vault.write(name_of(writer), version_body(0));
+  for (std::size_t writer = 0; writer < answered.size(); ++writer)
+    vault.write(name_of(writer), version_body(0));
 
   for (int round = 0; round < rounds; ++round) {
     RunningServer server(vault, {}, {{"INDX_RATE_LIMIT_PER_MINUTE", "0"}});
@@ -85,14 +101,17 @@ TEST_CASE("a server killed while it writes leaves whole notes", "[end_to_end][ki
       writers.emplace_back([&, writer] {
         for (;;) {
           const int number = next++;
-          if (server.call("PUT", "/v1/notes/" + name_of(writer), {{"body", version_body(number)}}).status != 200) return;
+          if (server.call("PUT", "/v1/notes/" + name_of(writer), {{"body", version_body(number)}})
+                  .status != 200)
+            return;
           answered[writer] = number;
         }
       });
     CHECK(wait_until([&] { return next > begin + 15 + round * 7 % 40; }));
     server.kill();
     writers.clear();
-    for (std::size_t writer = 0; writer < answered.size(); ++writer) CHECK(version_of(vault.read(name_of(writer))) >= answered[writer]);
+    for (std::size_t writer = 0; writer < answered.size(); ++writer)
+      CHECK(version_of(vault.read(name_of(writer))) >= answered[writer]);
   }
 
   RunningServer server(vault);
@@ -114,23 +133,29 @@ TEST_CASE("a patch answers with the note as it is now", "[end_to_end][A15]") {
 
   REQUIRE(patched.status == 200);
   CHECK(patched.headers["etag"] == read.headers.at("etag"));
-  for (const auto& [key, value] : read.body["data"].items()) CHECK(patched.body["data"][key] == value);
+  for (const auto& [key, value] : read.body["data"].items())
+    CHECK(patched.body["data"][key] == value);
   CHECK(found.body.dump().find("urgent") != std::string::npos);
 }
 
-TEST_CASE("the same write from four surfaces has four actors, each once in the log", "[end_to_end][A14][A90][A91][A92]") {
+TEST_CASE("the same write from four surfaces has four actors, each once in the log",
+          "[end_to_end][A14][A90][A91][A92]") {
   const TempFolder vault;
   fill_vault(vault);
   RunningServer server(vault);
   EventFeed feed(server);
 
   CHECK(server.call("PUT", "/v1/notes/api.md", {{"body", "hello\n"}}).status == 200);
-  CHECK(run_indx({"--vault", vault.path(), "note", "update", "cli.md", "--body", "hello\n"}).code == 0);
-  CHECK(run_indx({"mcp", "serve", "--stdio"}, {{"INDX_VAULT", vault.path()}}, mcp_write("mcp.md", "hello\n")).code == 0);
+  CHECK(run_indx({"--vault", vault.path(), "note", "update", "cli.md", "--body", "hello\n"}).code ==
+        0);
+  CHECK(run_indx({"mcp", "serve", "--stdio"}, {{"INDX_VAULT", vault.path()}},
+                 mcp_write("mcp.md", "hello\n"))
+            .code == 0);
   vault.write("fs.md", "hello\n");
   CHECK(feed.wait_for("note.created", "fs.md"));
   CHECK(server.call("PATCH", "/v1/notes/api.md", append_of("more")).status == 200);
-  CHECK(server.call("POST", "/v1/tags/rename", {{"from", "finance"}, {"to", "money"}}).status == 200);
+  CHECK(server.call("POST", "/v1/tags/rename", {{"from", "finance"}, {"to", "money"}}).status ==
+        200);
   CHECK(server.call("DELETE", "/v1/notes/cli.md").status == 200);
   CHECK(feed.wait_for("note.deleted", "cli.md"));
   CHECK(server.stop() == 0);
@@ -140,16 +165,22 @@ TEST_CASE("the same write from four surfaces has four actors, each once in the l
   for (const auto& line : audit_lines(vault)) {
     if (!line["kind"].get<std::string>().starts_with("note.")) continue;
     CHECK(ids.insert(line["id"].get<std::string>()).second);
-    for (const std::string key : {"path", "etag", "actor", "at", "subject"}) CHECK(line.contains(key));
+    for (const std::string key : {"path", "etag", "actor", "at", "subject"})
+      CHECK(line.contains(key));
     const auto etag = line["etag"].get<std::string>();
     CHECK(etag.size() == (line["kind"] == "note.deleted" ? 0U : 16U));
-    seen.push_back(join({line["actor"].get<std::string>(), line["kind"].get<std::string>(), line["path"].get<std::string>()}, " "));
+    seen.push_back(join({line["actor"].get<std::string>(), line["kind"].get<std::string>(),
+                         line["path"].get<std::string>()},
+                        " "));
   }
-  CHECK(seen == std::vector<std::string>{"api note.created api.md", "cli note.created cli.md", "mcp note.created mcp.md", "fs note.created fs.md",
-                                         "api note.updated api.md", "api note.updated Budget.md", "api note.deleted cli.md"});
+  CHECK(seen == std::vector<std::string>{"api note.created api.md", "cli note.created cli.md",
+                                         "mcp note.created mcp.md", "fs note.created fs.md",
+                                         "api note.updated api.md", "api note.updated Budget.md",
+                                         "api note.deleted cli.md"});
 }
 
-TEST_CASE("a patch repeated with its key is applied once, also across a kill", "[end_to_end][A85]") {
+TEST_CASE("a patch repeated with its key is applied once, also across a kill",
+          "[end_to_end][A85]") {
   const TempFolder vault;
   vault.write("a.md", "start\n");
   const std::vector<std::pair<std::string, std::string>> key = {{"Idempotency-Key", "k1"}};
@@ -176,13 +207,17 @@ TEST_CASE("a patch repeated with its key is applied once, also across a kill", "
   CHECK(vault.read("a.md") == "start\n\nonce\n");
 }
 
-TEST_CASE("a patch killed on its way and repeated is applied once", "[end_to_end][A85][kill_loop]") {
+TEST_CASE("a patch killed on its way and repeated is applied once",
+          "[end_to_end][A85][kill_loop]") {
   const TempFolder vault;
   vault.write("a.md", "start\n");
   int sent = 0;
   for (int round = 0; round < 3; ++round) {
     const auto patch = [&](const RunningServer& server, int number) {
-      return server.call("PATCH", "/v1/notes/a.md", append_of(cat("line ", number)), {{"Idempotency-Key", cat("key-", number)}}).status;
+      return server
+          .call("PATCH", "/v1/notes/a.md", append_of(cat("line ", number)),
+                {{"Idempotency-Key", cat("key-", number)}})
+          .status;
     };
     int unanswered = -1;
     {
@@ -216,7 +251,9 @@ TEST_CASE("1,000 parallel writes lose nothing, and reads go on meanwhile", "[end
     threads.emplace_back([&, thread] {
       for (int i = 0; i < kWrites; ++i) {
         const auto target = cat("/v1/notes/n", (thread * kWrites + i) % kNotes, ".md");
-        if (server.call("PATCH", target, append_of(cat("line ", thread, "-", i, "."))).status != 200) ++failed;
+        if (server.call("PATCH", target, append_of(cat("line ", thread, "-", i, "."))).status !=
+            200)
+          ++failed;
       }
       --running;
     });

@@ -1,10 +1,10 @@
+#include "jobs/job_state.hpp"
+#include "tests/jobs/queue_fixture.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <map>
-
-#include "jobs/job_state.hpp"
-#include "tests/jobs/queue_fixture.hpp"
 
 namespace indx {
 namespace {
@@ -32,14 +32,33 @@ class QueueModel : public QueueFixture {
 
   void step() {
     switch (dice(12)) {
-      case 0: case 1: enqueue(); break;
-      case 2: case 3: case 4: claim_one(); break;
-      case 5: case 6: finish_one(); break;
-      case 7: cancel_one(); break;
-      case 8: store_step(); break;
-      case 9: rescue_some(); break;
-      case 10: clock.advance(milliseconds(dice(4000))); break;
-      default: know_other_kinds();
+      case 0:
+      case 1:
+        enqueue();
+        break;
+      case 2:
+      case 3:
+      case 4:
+        claim_one();
+        break;
+      case 5:
+      case 6:
+        finish_one();
+        break;
+      case 7:
+        cancel_one();
+        break;
+      case 8:
+        store_step();
+        break;
+      case 9:
+        rescue_some();
+        break;
+      case 10:
+        clock.advance(milliseconds(dice(4000)));
+        break;
+      default:
+        know_other_kinds();
     }
     compare();
   }
@@ -59,16 +78,18 @@ class QueueModel : public QueueFixture {
     if (dice(4) == 0) asked.run_at = clock.now() + milliseconds(dice(5000));
     const auto job = add(asked);
     order_.push_back(job.id.value);
-    jobs_[job.id.value] = {.state = job.run_at > clock.now() ? JobState::Scheduled : JobState::Ready,
-                           .priority = asked.priority,
-                           .kind = asked.kind,
-                           .run_at = job.run_at,
-                           .max_attempts = asked.max_attempts,
-                           .max_crashes = asked.max_crashes};
+    jobs_[job.id.value] = {
+        .state = job.run_at > clock.now() ? JobState::Scheduled : JobState::Ready,
+        .priority = asked.priority,
+        .kind = asked.kind,
+        .run_at = job.run_at,
+        .max_attempts = asked.max_attempts,
+        .max_crashes = asked.max_crashes};
   }
 
   bool knows(const ModelJob& job) const {
-    return std::any_of(known.begin(), known.end(), [&](const auto& kind) { return kind.kind == job.kind; });
+    return std::any_of(known.begin(), known.end(),
+                       [&](const auto& kind) { return kind.kind == job.kind; });
   }
 
   std::string expected_claim() {
@@ -78,12 +99,15 @@ class QueueModel : public QueueFixture {
     std::vector<std::string> ready;
     for (const auto& id : order_) {
       auto& job = jobs_[id];
-      if (job.state == JobState::Scheduled && job.run_at <= clock.now()) job.state = JobState::Ready;
+      if (job.state == JobState::Scheduled && job.run_at <= clock.now())
+        job.state = JobState::Ready;
       if (job.state == JobState::Unsupported && knows(job)) job.state = JobState::Ready;
-      if (job.state == JobState::Ready && !(job.has_last_chance() && last_chance_runs)) ready.push_back(id);
+      if (job.state == JobState::Ready && !(job.has_last_chance() && last_chance_runs))
+        ready.push_back(id);
     }
     std::stable_sort(ready.begin(), ready.end(), [&](const auto& a, const auto& b) {
-      return std::pair(-jobs_[a].priority, jobs_[a].run_at) < std::pair(-jobs_[b].priority, jobs_[b].run_at);
+      return std::pair(-jobs_[a].priority, jobs_[a].run_at) <
+             std::pair(-jobs_[b].priority, jobs_[b].run_at);
     });
     for (const auto& id : ready) {
       if (knows(jobs_[id])) return id;
@@ -109,8 +133,11 @@ class QueueModel : public QueueFixture {
     const auto id = any_job();
     auto& model = jobs_[id];
     const bool is_stale = model.state != JobState::Running || dice(6) == 0;
-    const Lease lease{{id}, is_stale && model.state == JobState::Running ? model.lease - 1 : model.lease, model.owner};
-    const JobOutcome outcomes[] = {success(), failure(any_reason()), returned(), {.kind = JobOutcome::Kind::Cancelled}};
+    const Lease lease{{id},
+                      is_stale && model.state == JobState::Running ? model.lease - 1 : model.lease,
+                      model.owner};
+    const JobOutcome outcomes[] = {
+        success(), failure(any_reason()), returned(), {.kind = JobOutcome::Kind::Cancelled}};
     const auto& outcome = outcomes[dice(4)];
     const auto finished = queue.finish(lease, outcome);
     if (is_stale) {
@@ -126,11 +153,16 @@ class QueueModel : public QueueFixture {
     const bool retryable = outcome.kind == Kind::Failed && outcome.error->is_retryable();
     if (outcome.kind == Kind::Returned) ++model.interruptions;
     if (retryable) ++model.attempts;
-    if (outcome.kind == Kind::Succeeded) model.state = JobState::Succeeded;
-    else if (outcome.kind == Kind::Failed && !retryable) model.state = JobState::Failed;
-    else if (outcome.kind == Kind::Cancelled || model.cancel_requested) model.state = JobState::Cancelled;
-    else if (outcome.kind == Kind::Returned) model.state = JobState::Ready;
-    else model.state = model.attempts >= model.max_attempts ? JobState::Dead : JobState::Scheduled;
+    if (outcome.kind == Kind::Succeeded)
+      model.state = JobState::Succeeded;
+    else if (outcome.kind == Kind::Failed && !retryable)
+      model.state = JobState::Failed;
+    else if (outcome.kind == Kind::Cancelled || model.cancel_requested)
+      model.state = JobState::Cancelled;
+    else if (outcome.kind == Kind::Returned)
+      model.state = JobState::Ready;
+    else
+      model.state = model.attempts >= model.max_attempts ? JobState::Dead : JobState::Scheduled;
     leave(model);
   }
 
@@ -156,7 +188,8 @@ class QueueModel : public QueueFixture {
     if (order_.empty()) return;
     const auto id = any_job();
     auto& model = jobs_[id];
-    const auto stored = queue.put_step({{id}, model.lease, model.owner}, {"k" + std::to_string(next_step_++), "h", 1});
+    const auto stored = queue.put_step({{id}, model.lease, model.owner},
+                                       {"k" + std::to_string(next_step_++), "h", 1});
     REQUIRE(stored.has_value() == (model.state == JobState::Running));
     if (stored.has_value()) ++model.steps;
   }
@@ -168,7 +201,7 @@ class QueueModel : public QueueFixture {
     for (auto& [id, model] : jobs_) {
       if (model.state != JobState::Running || model.owner == live) continue;
       ++model.crashes;
-      model.state = model.cancel_requested              ? JobState::Cancelled
+      model.state = model.cancel_requested               ? JobState::Cancelled
                     : model.crashes >= model.max_crashes ? JobState::Dead
                                                          : JobState::Ready;
       leave(model);

@@ -1,9 +1,9 @@
+#include "jobs/job_state.hpp"
+#include "tests/jobs/queue_fixture.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <map>
-
-#include "jobs/job_state.hpp"
-#include "tests/jobs/queue_fixture.hpp"
 
 namespace indx {
 namespace {
@@ -16,7 +16,8 @@ std::vector<std::string> job_ids(const std::vector<Job>& jobs) {
 
 }  // namespace
 
-TEST_CASE_METHOD(QueueFixture, "a job keeps what was asked and for whom, across a restart", "[jobs][E1]") {
+TEST_CASE_METHOD(QueueFixture, "a job keeps what was asked and for whom, across a restart",
+                 "[jobs][E1]") {
   auto asked = request();
   asked.keep = true;
   asked.priority = 3;
@@ -47,7 +48,8 @@ TEST_CASE_METHOD(QueueFixture, "urgent jobs come first, then older ones, each on
   CHECK_FALSE(claim().has_value());
 }
 
-TEST_CASE_METHOD(QueueFixture, "a scheduled job runs when it is due and says when that is", "[jobs]") {
+TEST_CASE_METHOD(QueueFixture, "a scheduled job runs when it is due and says when that is",
+                 "[jobs]") {
   auto later = request();
   later.run_at = clock.now() + milliseconds(1000);
   const auto job = add(later);
@@ -60,7 +62,8 @@ TEST_CASE_METHOD(QueueFixture, "a scheduled job runs when it is due and says whe
   CHECK_FALSE(queue.next_due().value().has_value());
 }
 
-TEST_CASE_METHOD(QueueFixture, "a claim stamps the owner and progress counts as a heartbeat", "[jobs][E15]") {
+TEST_CASE_METHOD(QueueFixture, "a claim stamps the owner and progress counts as a heartbeat",
+                 "[jobs][E15]") {
   add();
   const auto claimed = *claim();
   CHECK(claimed.leased_by == "a");
@@ -84,7 +87,9 @@ TEST_CASE_METHOD(QueueFixture, "a claim stamps the owner and progress counts as 
   CHECK(finish(job, success()).leased_by.empty());
 }
 
-TEST_CASE_METHOD(QueueFixture, "an error that passes is tried again later until attempts are used up", "[jobs][E7][E8]") {
+TEST_CASE_METHOD(QueueFixture,
+                 "an error that passes is tried again later until attempts are used up",
+                 "[jobs][E7][E8]") {
   auto asked = request();
   asked.max_attempts = 2;
   add(asked);
@@ -119,17 +124,20 @@ TEST_CASE_METHOD(QueueFixture, "a server's Retry-After is the least delay", "[jo
   CHECK(finish(*claim(), outcome).run_at >= clock.now() + milliseconds(60000));
 }
 
-TEST_CASE_METHOD(QueueFixture, "500 jobs that fail together do not come back together", "[jobs][E8][case56]") {
+TEST_CASE_METHOD(QueueFixture, "500 jobs that fail together do not come back together",
+                 "[jobs][E8][case56]") {
   for (int i = 0; i < 500; ++i) add();
   std::vector<std::int64_t> times;
-  while (const auto job = claim()) times.push_back(to_millis(finish(*job, failure(Reason::Unavailable)).run_at));
+  while (const auto job = claim())
+    times.push_back(to_millis(finish(*job, failure(Reason::Unavailable)).run_at));
   REQUIRE(times.size() == 500);
 
   std::sort(times.begin(), times.end());
   for (std::size_t i = 0; i + 50 < times.size(); ++i) CHECK(times[i + 50] - times[i] >= 1000);
 }
 
-TEST_CASE_METHOD(QueueFixture, "a graceful stop gives the job back without counting an attempt", "[jobs][E25][case14][case18]") {
+TEST_CASE_METHOD(QueueFixture, "a graceful stop gives the job back without counting an attempt",
+                 "[jobs][E25][case14][case18]") {
   auto asked = request();
   asked.max_attempts = 1;
   const auto job = add(asked);
@@ -142,7 +150,8 @@ TEST_CASE_METHOD(QueueFixture, "a graceful stop gives the job back without count
   CHECK(claim("b")->id == job.id);
 }
 
-TEST_CASE_METHOD(QueueFixture, "a job whose process died runs again and shows a crash, no attempt", "[jobs][E1][case1][case6][case16]") {
+TEST_CASE_METHOD(QueueFixture, "a job whose process died runs again and shows a crash, no attempt",
+                 "[jobs][E1][case1][case6][case16]") {
   const auto job = add();
   REQUIRE(claim("dead").has_value());
 
@@ -157,7 +166,9 @@ TEST_CASE_METHOD(QueueFixture, "a job whose process died runs again and shows a 
   CHECK(claim("a")->lease == 2);
 }
 
-TEST_CASE_METHOD(QueueFixture, "a job that kills its process three times is dead and the others run", "[jobs][case9]") {
+TEST_CASE_METHOD(QueueFixture,
+                 "a job that kills its process three times is dead and the others run",
+                 "[jobs][case9]") {
   const auto killer = add();
   const auto innocent = add();
   for (int start = 1; start <= 3; ++start) {
@@ -178,7 +189,8 @@ TEST_CASE_METHOD(QueueFixture, "a job that kills its process three times is dead
   CHECK(claim("p4")->id == innocent.id);
 }
 
-TEST_CASE_METHOD(QueueFixture, "leases of a live process never run out, those of another one do", "[jobs][E16]") {
+TEST_CASE_METHOD(QueueFixture, "leases of a live process never run out, those of another one do",
+                 "[jobs][E16]") {
   add();
   add();
   REQUIRE(claim("live").has_value());
@@ -201,13 +213,15 @@ TEST_CASE_METHOD(QueueFixture, "a worker that lost its lease can change nothing"
   CHECK(queue.finish(lease_of(old), success()).error().reason == Reason::StaleLease);
   CHECK(queue.set_progress(lease_of(old), {}).error().reason == Reason::StaleLease);
   CHECK(queue.put_step(lease_of(old), {"k", "h", 1}).error().reason == Reason::StaleLease);
-  CHECK(queue.finish({current.id, current.lease, "old"}, success()).error().reason == Reason::StaleLease);
+  CHECK(queue.finish({current.id, current.lease, "old"}, success()).error().reason ==
+        Reason::StaleLease);
   CHECK(queue.finish({{"nothing"}, 1, "new"}, success()).error().reason == Reason::StaleLease);
   CHECK(finish(current, success()).state == JobState::Succeeded);
   CHECK(queue.finish(lease_of(current), success()).error().reason == Reason::StaleLease);
 }
 
-TEST_CASE_METHOD(QueueFixture, "a waiting job is cancelled at once, a running one is asked to stop", "[jobs][E9]") {
+TEST_CASE_METHOD(QueueFixture, "a waiting job is cancelled at once, a running one is asked to stop",
+                 "[jobs][E9]") {
   const auto first = add(), second = add();
   const auto running = *claim();
 
@@ -218,14 +232,16 @@ TEST_CASE_METHOD(QueueFixture, "a waiting job is cancelled at once, a running on
   CHECK(queue.request_cancel(first.id).value().state == JobState::Running);
   CHECK(queue.heartbeat("a").value() == std::vector<JobId>{first.id});
   CHECK(queue.heartbeat("b").value().empty());
-  const auto ended = finish(running, {.kind = JobOutcome::Kind::Cancelled, .result = Json{{"done", 3}}});
+  const auto ended =
+      finish(running, {.kind = JobOutcome::Kind::Cancelled, .result = Json{{"done", 3}}});
   CHECK(ended.state == JobState::Cancelled);
   CHECK(ended.result == Json{{"done", 3}});
   CHECK(queue.request_cancel(first.id).value().state == JobState::Cancelled);
   CHECK(queue.request_cancel({"nothing"}).error().reason == Reason::NotFound);
 }
 
-TEST_CASE_METHOD(QueueFixture, "a cancelled job never runs again, however its try ends", "[jobs][E9]") {
+TEST_CASE_METHOD(QueueFixture, "a cancelled job never runs again, however its try ends",
+                 "[jobs][E9]") {
   for (const auto& outcome : {returned(), failure(Reason::Unavailable)}) {
     add();
     const auto job = *claim();
@@ -239,7 +255,8 @@ TEST_CASE_METHOD(QueueFixture, "a cancelled job never runs again, however its tr
   CHECK_FALSE(claim().has_value());
 }
 
-TEST_CASE_METHOD(QueueFixture, "jobs of an unknown kind or version wait until they are known", "[jobs][case58]") {
+TEST_CASE_METHOD(QueueFixture, "jobs of an unknown kind or version wait until they are known",
+                 "[jobs][case58]") {
   auto unknown = request(), newer = request();
   unknown.kind = "future";
   newer.operation_version = 2;
@@ -262,7 +279,9 @@ TEST_CASE_METHOD(QueueFixture, "a claim limited to some jobs leaves the others a
   CHECK(get(orphan.id).state == JobState::Ready);
 }
 
-TEST_CASE_METHOD(QueueFixture, "text that is not UTF-8 is refused in the input and ends a job elsewhere", "[jobs][E7][case48]") {
+TEST_CASE_METHOD(QueueFixture,
+                 "text that is not UTF-8 is refused in the input and ends a job elsewhere",
+                 "[jobs][E7][case48]") {
   const std::string surrogate = "x\xED\xA0\x80y", strange("nul\0 \xF0\x9F\x8C\xB1", 9);
   auto bad = request(), odd = request();
   bad.input = {{"text", surrogate}};
@@ -288,7 +307,9 @@ TEST_CASE_METHOD(QueueFixture, "text that is not UTF-8 is refused in the input a
   CHECK(finish(*claim(), success({{"r", surrogate}})).state == JobState::Succeeded);
 }
 
-TEST_CASE_METHOD(QueueFixture, "what is too large is refused or ends the job, and never leaves it running", "[jobs]") {
+TEST_CASE_METHOD(QueueFixture,
+                 "what is too large is refused or ends the job, and never leaves it running",
+                 "[jobs]") {
   auto large = request();
   large.input = std::string((1U << 20U) - 2, 'x');
   CHECK(queue.enqueue(large).has_value());
@@ -313,7 +334,9 @@ TEST_CASE_METHOD(QueueFixture, "a job without kind or without attempts is refuse
   CHECK(queue.claim("", known).error().reason == Reason::ValidationFailed);
 }
 
-TEST_CASE_METHOD(QueueFixture, "the list is newest first, filtered, and pages never repeat or miss a job", "[jobs][E13]") {
+TEST_CASE_METHOD(QueueFixture,
+                 "the list is newest first, filtered, and pages never repeat or miss a job",
+                 "[jobs][E13]") {
   std::vector<std::string> expected;
   for (int i = 0; i < 7; ++i) expected.insert(expected.begin(), add().id.value);
   auto other = request();
@@ -332,21 +355,26 @@ TEST_CASE_METHOD(QueueFixture, "the list is newest first, filtered, and pages ne
   } while (!cursor.empty());
 
   CHECK(seen == expected);
-  CHECK(job_ids(queue.list({.subject = "tok_2"}, 10, "").value().jobs) == std::vector<std::string>{other_id.value});
+  CHECK(job_ids(queue.list({.subject = "tok_2"}, 10, "").value().jobs) ==
+        std::vector<std::string>{other_id.value});
   CHECK(queue.list({.states = {JobState::Running, JobState::Dead}}, 10, "").value().jobs.empty());
   REQUIRE(claim().has_value());
-  CHECK(queue.list({.states = {JobState::Running, JobState::Dead}}, 10, "").value().jobs.size() == 1);
+  CHECK(queue.list({.states = {JobState::Running, JobState::Dead}}, 10, "").value().jobs.size() ==
+        1);
   CHECK(queue.count_live().value() == 9);
   for (const auto* bad : {"x", "am9iczo=", "am9iczotMQ==", "!!", "am9iczoxeA=="})
     CHECK(queue.list({}, 10, bad).error().reason == Reason::ValidationFailed);
 }
 
-TEST_CASE_METHOD(QueueFixture, "the public record has every field, times in ISO 8601 and null where nothing is", "[jobs][E2][E3][E11]") {
+TEST_CASE_METHOD(QueueFixture,
+                 "the public record has every field, times in ISO 8601 and null where nothing is",
+                 "[jobs][E2][E3][E11]") {
   add();
   const auto waiting = to_json(*queue.get(add().id).value());
   CHECK(waiting["state"] == "ready");
   CHECK(waiting["status"] == "pending");
-  for (const auto* key : {"total", "result", "error", "leased_by", "leased_at", "heartbeat_at", "started_at", "finished_at"}) {
+  for (const auto* key : {"total", "result", "error", "leased_by", "leased_at", "heartbeat_at",
+                          "started_at", "finished_at"}) {
     INFO(key);
     REQUIRE(waiting.contains(key));
     CHECK(waiting[key].is_null());
@@ -366,7 +394,8 @@ TEST_CASE_METHOD(QueueFixture, "the public record has every field, times in ISO 
   CHECK(failed["error"]["message"] == "gone");
 }
 
-TEST_CASE_METHOD(QueueFixture, "100 jobs survive a process that dies 20 times", "[jobs][E1][case11]") {
+TEST_CASE_METHOD(QueueFixture, "100 jobs survive a process that dies 20 times",
+                 "[jobs][E1][case11]") {
   std::map<std::string, int> done;
   for (int i = 0; i < 100; ++i) {
     auto asked = request();
@@ -402,15 +431,19 @@ TEST_CASE_METHOD(QueueFixture, "the claim and the sweeps read an index, not the 
     return text;
   };
 
-  const auto claim_plan = plan("SELECT * FROM jobs WHERE state = 'ready' ORDER BY priority DESC, run_at, seq LIMIT 1");
+  const auto claim_plan =
+      plan("SELECT * FROM jobs WHERE state = 'ready' ORDER BY priority DESC, run_at, seq LIMIT 1");
   CHECK(claim_plan.find("jobs_claim") != std::string::npos);
   CHECK(claim_plan.find("TEMP B-TREE") == std::string::npos);
-  CHECK(plan("UPDATE jobs SET state = 'ready' WHERE state IN ('scheduled', 'sleeping') AND run_at <= 5").find("jobs_due") !=
+  CHECK(plan("UPDATE jobs SET state = 'ready' WHERE state IN ('scheduled', 'sleeping') AND run_at "
+             "<= 5")
+            .find("jobs_due") != std::string::npos);
+  CHECK(plan("SELECT * FROM jobs WHERE state = 'running' AND leased_by <> 'a'")
+            .find("jobs_running") != std::string::npos);
+  CHECK(plan("SELECT * FROM jobs WHERE state = 'unsupported' GROUP BY kind, operation_version")
+            .find("jobs_unsupported") != std::string::npos);
+  CHECK(plan("SELECT COUNT(*) FROM jobs WHERE finished_at IS NULL").find("jobs_live") !=
         std::string::npos);
-  CHECK(plan("SELECT * FROM jobs WHERE state = 'running' AND leased_by <> 'a'").find("jobs_running") != std::string::npos);
-  CHECK(plan("SELECT * FROM jobs WHERE state = 'unsupported' GROUP BY kind, operation_version").find("jobs_unsupported") !=
-        std::string::npos);
-  CHECK(plan("SELECT COUNT(*) FROM jobs WHERE finished_at IS NULL").find("jobs_live") != std::string::npos);
 }
 
 }  // namespace indx

@@ -5,12 +5,14 @@
 namespace indx {
 namespace {
 
-constexpr JobState kAllStates[] = {JobState::Scheduled, JobState::Ready,  JobState::Running,     JobState::Sleeping,
-                                   JobState::Waiting,   JobState::Paused, JobState::Unsupported, JobState::Succeeded,
-                                   JobState::Failed,    JobState::Dead,   JobState::Cancelled};
-constexpr JobEvent kAllEvents[] = {JobEvent::Due,    JobEvent::Claim,     JobEvent::Succeed,         JobEvent::FailForGood,
-                                   JobEvent::Retry,  JobEvent::GiveUp,    JobEvent::Cancel,          JobEvent::Return,
-                                   JobEvent::OwnerDied, JobEvent::CrashedTooOften, JobEvent::Park, JobEvent::Support};
+constexpr JobState kAllStates[] = {JobState::Scheduled,   JobState::Ready,     JobState::Running,
+                                   JobState::Sleeping,    JobState::Waiting,   JobState::Paused,
+                                   JobState::Unsupported, JobState::Succeeded, JobState::Failed,
+                                   JobState::Dead,        JobState::Cancelled};
+constexpr JobEvent kAllEvents[] = {
+    JobEvent::Due,       JobEvent::Claim,           JobEvent::Succeed, JobEvent::FailForGood,
+    JobEvent::Retry,     JobEvent::GiveUp,          JobEvent::Cancel,  JobEvent::Return,
+    JobEvent::OwnerDied, JobEvent::CrashedTooOften, JobEvent::Park,    JobEvent::Support};
 
 }  // namespace
 
@@ -29,7 +31,8 @@ TEST_CASE("nothing leaves a final state and every live one can be cancelled", "[
 }
 
 TEST_CASE("a job runs only from ready", "[jobs]") {
-  for (const auto state : kAllStates) CHECK(next_state(state, JobEvent::Claim).has_value() == (state == JobState::Ready));
+  for (const auto state : kAllStates)
+    CHECK(next_state(state, JobEvent::Claim).has_value() == (state == JobState::Ready));
 }
 
 }  // namespace indx

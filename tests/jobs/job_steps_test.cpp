@@ -1,10 +1,10 @@
+#include "base/hash.hpp"
+#include "tests/jobs/queue_fixture.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <filesystem>
 #include <fstream>
-
-#include "base/hash.hpp"
-#include "tests/jobs/queue_fixture.hpp"
 
 namespace indx {
 namespace {
@@ -35,7 +35,8 @@ const std::string kLargeOutput(300000, 'x');
 
 }  // namespace
 
-TEST_CASE_METHOD(StepFixture, "a step of an earlier try is found by key and inputs", "[jobs][E5][E6]") {
+TEST_CASE_METHOD(StepFixture, "a step of an earlier try is found by key and inputs",
+                 "[jobs][E5][E6]") {
   REQUIRE(put("suggest/a.md/call", {{"tags", {"x"}}}).has_value());
   run_again();
 
@@ -45,7 +46,8 @@ TEST_CASE_METHOD(StepFixture, "a step of an earlier try is found by key and inpu
   CHECK(queue.count_steps(job.id).value() == 1);
 }
 
-TEST_CASE_METHOD(StepFixture, "a step with other inputs is replaced and a key is used once a try", "[jobs][E6]") {
+TEST_CASE_METHOD(StepFixture, "a step with other inputs is replaced and a key is used once a try",
+                 "[jobs][E6]") {
   REQUIRE(put("k", 1).has_value());
   CHECK(put("k", 2, "h2").error().reason == Reason::StepKeyReused);
   run_again();
@@ -73,12 +75,15 @@ TEST_CASE_METHOD(StepFixture, "a large result is a file until its job ends", "[j
 
 TEST_CASE_METHOD(StepFixture, "a large result that is damaged on disk is made again", "[jobs]") {
   REQUIRE(put("a", kLargeOutput).has_value());
-  for (const auto& file : std::filesystem::directory_iterator(dir.path() + "/spill")) std::ofstream(file.path()) << "junk";
+  for (const auto& file : std::filesystem::directory_iterator(dir.path() + "/spill"))
+    std::ofstream(file.path()) << "junk";
 
   CHECK_FALSE(find("a").has_value());
 }
 
-TEST_CASE_METHOD(StepFixture, "a job keeps at most 64 MiB of results, and replacing one frees its bytes", "[jobs]") {
+TEST_CASE_METHOD(StepFixture,
+                 "a job keeps at most 64 MiB of results, and replacing one frees its bytes",
+                 "[jobs]") {
   const std::string ten_mib(std::size_t{10} << 20U, 'x');
   for (int i = 0; i < 6; ++i) REQUIRE(put("k" + std::to_string(i), ten_mib).has_value());
 
@@ -111,7 +116,8 @@ TEST_CASE_METHOD(StepFixture, "steps of a failed job stay for a week", "[jobs]")
   CHECK(get(job.id).state == JobState::Failed);
 }
 
-TEST_CASE_METHOD(StepFixture, "pruning touches a bounded number of rows and no live job", "[jobs][case46]") {
+TEST_CASE_METHOD(StepFixture, "pruning touches a bounded number of rows and no live job",
+                 "[jobs][case46]") {
   {
     auto transaction = Database::Transaction::begin(db).value();
     for (int i = 0; i < 2500; ++i) REQUIRE(put("k" + std::to_string(i), i).has_value());

@@ -6,7 +6,8 @@
 
 namespace indx {
 
-/// A queue over a fresh state.db with a clock that stands still. The instance is called `a`; `tag` is a known kind.
+/// A queue over a fresh state.db with a clock that stands still. The instance is called `a`; `tag`
+/// is a known kind.
 struct QueueFixture : StateDb {
   FakeClock clock;
   SeededRandom random{42};
@@ -17,17 +18,27 @@ struct QueueFixture : StateDb {
     JobRequest request;
     request.kind = "tag";
     request.input = {{"scope", "**"}};
-    request.owner = {.subject = "tok_1", .surface = "api", .scopes = {"vault:read"}, .path_globs = {}, .request_id = "r1"};
+    request.owner = {.subject = "tok_1",
+                     .surface = "api",
+                     .scopes = {"vault:read"},
+                     .path_globs = {},
+                     .request_id = "r1"};
     return request;
   }
   Job add() { return queue.enqueue(request()).value(); }
   Job add(const JobRequest& request) { return queue.enqueue(request).value(); }
-  std::optional<Job> claim(const std::string& instance = "a") { return queue.claim(instance, known).value(); }
+  std::optional<Job> claim(const std::string& instance = "a") {
+    return queue.claim(instance, known).value();
+  }
   Job get(const JobId& id) { return *queue.get(id).value(); }
 
   static Lease lease_of(const Job& job) { return {job.id, job.lease, job.leased_by}; }
-  Job finish(const Job& job, const JobOutcome& outcome) { return queue.finish(lease_of(job), outcome).value(); }
-  static JobOutcome success(Json result = Json::object()) { return {.kind = JobOutcome::Kind::Succeeded, .result = std::move(result)}; }
+  Job finish(const Job& job, const JobOutcome& outcome) {
+    return queue.finish(lease_of(job), outcome).value();
+  }
+  static JobOutcome success(Json result = Json::object()) {
+    return {.kind = JobOutcome::Kind::Succeeded, .result = std::move(result)};
+  }
   static JobOutcome failure(Reason reason, const std::string& message = "no") {
     return {.kind = JobOutcome::Kind::Failed, .error = make_error(reason, message)};
   }

@@ -1,8 +1,8 @@
-#include <catch2/catch.hpp>
-
 #include "ops/ai/ai_scope.hpp"
 #include "ops/operations.hpp"
 #include "tests/support/fake_context.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -10,7 +10,9 @@ namespace {
 /// A model that gives one tag, supported by the first line of the body, for each note.
 Result<GenerateReply> one_tag(const std::string& tag, const std::string& quote) {
   GenerateReply reply;
-  reply.structured = Json{{"tags", {{{"tag", tag}, {"confidence", 0.9}, {"rationale", "It says so."}, {"quotes", {quote}}}}}};
+  reply.structured = Json{
+      {"tags",
+       {{{"tag", tag}, {"confidence", 0.9}, {"rationale", "It says so."}, {"quotes", {quote}}}}}};
   reply.text = reply.structured.dump();
   reply.usage = {10, 2, 0.001, "reported"};
   return reply;
@@ -19,8 +21,11 @@ Result<GenerateReply> one_tag(const std::string& tag, const std::string& quote) 
 struct FiveNotes : FakeWorld {
   FiveNotes() {
     can_generate = true;
-    for (const auto* name : {"a", "b", "c", "d", "e"}) files[std::string(name) + ".md"] = "about gardening here\n";
-    generate = [](const GenerateRequest&, const std::string&) { return one_tag("garden", "about gardening here"); };
+    for (const auto* name : {"a", "b", "c", "d", "e"})
+      files[std::string(name) + ".md"] = "about gardening here\n";
+    generate = [](const GenerateRequest&, const std::string&) {
+      return one_tag("garden", "about gardening here");
+    };
   }
 };
 Json glob_call(Json more = Json::object()) {
@@ -30,7 +35,9 @@ Json glob_call(Json more = Json::object()) {
 }
 std::set<std::string> codes_of(const Json& answer) {
   std::set<std::string> codes;
-  for (const auto& warning : answer["warnings"]) codes.insert(warning.is_string() ? warning.get<std::string>() : warning["code"].get<std::string>());
+  for (const auto& warning : answer["warnings"])
+    codes.insert(warning.is_string() ? warning.get<std::string>()
+                                     : warning["code"].get<std::string>());
   return codes;
 }
 
@@ -57,7 +64,8 @@ TEST_CASE("suggesting writes nothing and proposes patches", "[ops][C49][C50][C51
   CHECK(world.writes.empty());
 }
 
-TEST_CASE("applying writes one patch a note in path order and tells the new etags", "[ops][C50][C55][C56][C85]") {
+TEST_CASE("applying writes one patch a note in path order and tells the new etags",
+          "[ops][C50][C55][C56][C85]") {
   FiveNotes world;
   world.files["b.md"] = "---\ntags: [Old, garden2]\n---\nabout gardening here\n";
 
@@ -75,7 +83,8 @@ TEST_CASE("replace overwrites the property and leaves inline tags alone", "[ops]
   FiveNotes world;
   world.files = {{"a.md", "---\ntags: [old]\n---\nabout gardening here #inline\n"}};
 
-  const Json answer = *run_operation(world, ai_tag(), glob_call({{"apply", true}, {"apply_mode", "replace"}}));
+  const Json answer =
+      *run_operation(world, ai_tag(), glob_call({{"apply", true}, {"apply_mode", "replace"}}));
 
   CHECK(world.files["a.md"].find("old") == std::string::npos);
   CHECK(world.files["a.md"].ends_with("about gardening here #inline\n"));
@@ -97,31 +106,39 @@ TEST_CASE("a second run changes nothing and says so for each note", "[ops][C84][
 TEST_CASE("a stale if_match stops everything before the first write", "[ops][C83][R14]") {
   FiveNotes world;
 
-  const auto answer = run_operation(world, ai_tag(), glob_call({{"apply", true}, {"if_match", {{"a.md", world.etag("a.md")}, {"c.md", "stale"}}}}));
+  const auto answer =
+      run_operation(world, ai_tag(),
+                    glob_call({{"apply", true},
+                               {"if_match", {{"a.md", world.etag("a.md")}, {"c.md", "stale"}}}}));
 
   REQUIRE_FALSE(answer);
   CHECK(answer.error().reason == Reason::AiApplyConflict);
-  CHECK(answer.error().details["failed"] == Json::array({{{"path", "c.md"}, {"expected", "stale"}, {"actual", world.etag("c.md")}}}));
+  CHECK(answer.error().details["failed"] ==
+        Json::array({{{"path", "c.md"}, {"expected", "stale"}, {"actual", world.etag("c.md")}}}));
   CHECK(world.writes.empty());
 }
 
 TEST_CASE("if_match_mode skip leaves out the stale note only", "[ops][C83]") {
   FiveNotes world;
 
-  const Json answer = *run_operation(world, ai_tag(), glob_call({{"apply", true}, {"if_match_mode", "skip"}, {"if_match", {{"c.md", "stale"}}}}));
+  const Json answer = *run_operation(
+      world, ai_tag(),
+      glob_call({{"apply", true}, {"if_match_mode", "skip"}, {"if_match", {{"c.md", "stale"}}}}));
 
   CHECK(world.writes == std::vector<std::string>{"a.md", "b.md", "d.md", "e.md"});
   CHECK(codes_of(answer).contains("etag_mismatch"));
 }
 
-TEST_CASE("a note that changes after the check ends the batch with what was applied", "[ops][C83][R14]") {
+TEST_CASE("a note that changes after the check ends the batch with what was applied",
+          "[ops][C83][R14]") {
   FiveNotes world;
   const std::string etag = world.etag("c.md");
   world.before_write = [&](const std::string& path) {
     if (path == "c.md") world.files["c.md"] = "someone else wrote\n";
   };
 
-  const auto answer = run_operation(world, ai_tag(), glob_call({{"apply", true}, {"if_match", {{"c.md", etag}}}}));
+  const auto answer =
+      run_operation(world, ai_tag(), glob_call({{"apply", true}, {"if_match", {{"c.md", etag}}}}));
 
   REQUIRE_FALSE(answer);
   CHECK(answer.error().reason == Reason::AiApplyConflict);
@@ -185,7 +202,8 @@ TEST_CASE("notes that AI may not read never reach the provider", "[ops][C87][D16
   CHECK(answer["scope_resolved"]["paths"] == Json({"a.md"}));
   CHECK(codes_of(answer).contains("globs_excluded"));
   for (const auto& request : world.requests)
-    for (const auto& message : request.messages) CHECK(message.content.find("canary") == std::string::npos);
+    for (const auto& message : request.messages)
+      CHECK(message.content.find("canary") == std::string::npos);
 }
 
 TEST_CASE("a provider error on one note is a warning, on all of them an error", "[ops][C82]") {
@@ -196,11 +214,14 @@ TEST_CASE("a provider error on one note is a warning, on all of them an error", 
   };
   CHECK(codes_of(*run_operation(world, ai_tag(), glob_call())).contains("ai_provider_error"));
 
-  world.generate = [](const GenerateRequest&, const std::string&) -> Result<GenerateReply> { return make_error(Reason::AiProviderError, "broken"); };
+  world.generate = [](const GenerateRequest&, const std::string&) -> Result<GenerateReply> {
+    return make_error(Reason::AiProviderError, "broken");
+  };
   CHECK(run_operation(world, ai_tag(), glob_call()).error().reason == Reason::AiProviderError);
 }
 
-TEST_CASE("a note edited during the call loses its citations, and alone it is an error", "[ops][D40][D41][D65]") {
+TEST_CASE("a note edited during the call loses its citations, and alone it is an error",
+          "[ops][D40][D41][D65]") {
   FiveNotes world;
   world.generate = [&](const GenerateRequest&, const std::string& item) {
     if (item == "c.md") world.files["c.md"] += "edit\n";
@@ -208,7 +229,8 @@ TEST_CASE("a note edited during the call loses its citations, and alone it is an
   };
   CHECK(codes_of(*run_operation(world, ai_tag(), glob_call())).contains("citation_drift"));
 
-  const auto alone = run_operation(world, ai_tag(), Json{{"scope", {{"kind", "paths"}, {"paths", {"c.md"}}}}});
+  const auto alone =
+      run_operation(world, ai_tag(), Json{{"scope", {{"kind", "paths"}, {"paths", {"c.md"}}}}});
 
   REQUIRE_FALSE(alone);
   CHECK(alone.error().reason == Reason::AiGroundingFailed);
@@ -234,7 +256,8 @@ TEST_CASE("seed, token limit and the vault's tags reach the model", "[ops][C48][
 
   CHECK(world.requests[0].seed == 7);
   CHECK(world.requests[0].max_output_tokens == 99);
-  CHECK((world.requests[0].system + world.requests[0].messages[0].content).find("Botany") != std::string::npos);
+  CHECK((world.requests[0].system + world.requests[0].messages[0].content).find("Botany") !=
+        std::string::npos);
 }
 
 TEST_CASE("one event tells of each call, without content", "[ops][C86][D68]") {
@@ -254,7 +277,8 @@ TEST_CASE("one event tells of each call, without content", "[ops][C86][D68]") {
   CHECK(data.contains("duration_ms"));
   CHECK(data.dump().find("gardening") == std::string::npos);
 
-  CHECK_FALSE(run_operation(world, ai_tag(), Json{{"scope", {{"kind", "paths"}, {"paths", {"gone.md"}}}}}));
+  CHECK_FALSE(
+      run_operation(world, ai_tag(), Json{{"scope", {{"kind", "paths"}, {"paths", {"gone.md"}}}}}));
   REQUIRE(world.events.size() == 2);
   CHECK(world.events[1]["data"]["ok"] == false);
   CHECK(world.events[1]["data"]["error_code"] == "not_found");
@@ -265,18 +289,23 @@ TEST_CASE("without a model, tags come from the notes themselves", "[ops][C49]") 
   world.can_generate = false;
   world.files["b.md"] = "---\ntags: [Gardening]\n---\nabout gardening here\n";
 
-  const Json answer = *run_operation(world, ai_tag(), glob_call({{"vocabulary", {{"min_confidence", 0}}}}));
+  const Json answer =
+      *run_operation(world, ai_tag(), glob_call({{"vocabulary", {{"min_confidence", 0}}}}));
 
   CHECK(answer["source"] == "extractive");
   CHECK(world.requests.empty());
-  CHECK(run_operation(world, ai_tag(), glob_call({{"vocabulary", {{"min_confidence", 0}}}})).value() == answer);
+  CHECK(run_operation(world, ai_tag(), glob_call({{"vocabulary", {{"min_confidence", 0}}}}))
+            .value() == answer);
 }
 
-TEST_CASE("only applying needs the right to write, and only more than one note a job", "[ops][C57]") {
+TEST_CASE("only applying needs the right to write, and only more than one note a job",
+          "[ops][C57]") {
   FiveNotes world;
   const Operation operation = ai_tag();
   FakeContext context(world);
-  const auto size = [&](const Json& scope) { return *operation.size(context, *validate(operation.input, Json{{"scope", scope}})); };
+  const auto size = [&](const Json& scope) {
+    return *operation.size(context, *validate(operation.input, Json{{"scope", scope}}));
+  };
 
   CHECK(operation.extra_scopes(glob_call()).empty());
   CHECK(operation.extra_scopes(glob_call({{"apply", true}})) == std::vector{Scope::VaultWrite});
@@ -286,7 +315,11 @@ TEST_CASE("only applying needs the right to write, and only more than one note a
 
 TEST_CASE("each kind of scope finds its notes", "[ops][D27][D28][D29][D30][D31]") {
   FakeWorld world;
-  world.files = {{"a.md", "#t word [[b]]\n"}, {"b.md", "[[c]] [[a]]\n"}, {"c.md", "[[d]]\n"}, {"d.md", "#t/sub\n"}, {"x.png", "word"}};
+  world.files = {{"a.md", "#t word [[b]]\n"},
+                 {"b.md", "[[c]] [[a]]\n"},
+                 {"c.md", "[[d]]\n"},
+                 {"d.md", "#t/sub\n"},
+                 {"x.png", "word"}};
   FakeContext context(world);
   const auto paths = [&](AiScope scope) { return scope_paths(context, scope)->paths; };
   using Paths = std::vector<std::string>;

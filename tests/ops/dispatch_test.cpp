@@ -1,7 +1,8 @@
-#include <catch2/catch.hpp>
-
 #include "ops/dispatch.hpp"
+
 #include "tests/support/fake_backend.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -12,7 +13,8 @@ struct Probe {
   std::optional<Error> fails;
   std::size_t size = 1;
 };
-Operation probe_operation(Probe& probe, const std::string& name, Execution execution, Effect effect) {
+Operation probe_operation(Probe& probe, const std::string& name, Execution execution,
+                          Effect effect) {
   Operation operation;
   operation.name = name;
   operation.scopes = {effect == Effect::Reads ? Scope::VaultRead : Scope::VaultWrite};
@@ -20,33 +22,38 @@ Operation probe_operation(Probe& probe, const std::string& name, Execution execu
   operation.effect = effect;
   SchemaNode text;
   text.type = SchemaNode::Type::String;
-  for (const auto* field : {"word", "idempotency_key"}) operation.input.properties.push_back({field, text, false});
+  for (const auto* field : {"word", "idempotency_key"})
+    operation.input.properties.push_back({field, text, false});
   operation.output.properties.push_back({"said", text, false});
   operation.handler = [&probe](Context&, const Json& input) -> Result<Json> {
     ++probe.runs;
     if (probe.fails) return *probe.fails;
     return Json{{"said", input.value("word", "")}};
   };
-  if (execution == Execution::Sized) operation.size = [&probe](Context&, const Json&) -> Result<std::size_t> { return probe.size; };
+  if (execution == Execution::Sized)
+    operation.size = [&probe](Context&, const Json&) -> Result<std::size_t> { return probe.size; };
   return operation;
 }
 
 struct Fixture {
   Probe probe;
   FakeBackend backend;
-  std::unique_ptr<Dispatcher> dispatcher;
+  // Before the dispatcher: its end still answers the calls that wait.
   std::vector<Answer> answers;
   std::vector<std::string> events;
+  std::unique_ptr<Dispatcher> dispatcher;
 
   Fixture() {
-    std::vector<Operation> operations = {probe_operation(probe, "test_read", Execution::Inline, Effect::Reads),
-                                         probe_operation(probe, "test_write", Execution::Inline, Effect::Writes),
-                                         probe_operation(probe, "test_job", Execution::Job, Effect::Writes),
-                                         probe_operation(probe, "test_sized", Execution::Sized, Effect::Writes),
-                                         probe_operation(probe, "test_ai", Execution::Inline, Effect::Reads)};
+    std::vector<Operation> operations = {
+        probe_operation(probe, "test_read", Execution::Inline, Effect::Reads),
+        probe_operation(probe, "test_write", Execution::Inline, Effect::Writes),
+        probe_operation(probe, "test_job", Execution::Job, Effect::Writes),
+        probe_operation(probe, "test_sized", Execution::Sized, Effect::Writes),
+        probe_operation(probe, "test_ai", Execution::Inline, Effect::Reads)};
     operations.back().needs_provider = true;
     operations[3].extra_scopes = [](const Json& input) {
-      return input.value("word", "") == "admin" ? std::vector{Scope::VaultAdmin} : std::vector<Scope>();
+      return input.value("word", "") == "admin" ? std::vector{Scope::VaultAdmin}
+                                                : std::vector<Scope>();
     };
     dispatcher = make_dispatcher(Registry(std::move(operations)), backend);
   }
@@ -58,8 +65,9 @@ struct Fixture {
     return call;
   }
   void send(Call call) {
-    dispatcher->call(std::move(call), [this](Answer answer) { answers.push_back(std::move(answer)); },
-                     [this](const Event& event) { events.push_back(event.kind); });
+    dispatcher->call(
+        std::move(call), [this](Answer answer) { answers.push_back(std::move(answer)); },
+        [this](const Event& event) { events.push_back(event.kind); });
   }
   Answer ask(const std::string& name, Json input = Json::object(), std::string key = {}) {
     Call call = make_call(name, std::move(input));
@@ -90,7 +98,8 @@ TEST_CASE("too many calls are refused with the time to wait", "[ops][A83][A84]")
   FakeBackend backend;
   backend.world.config.rate_limit_per_minute = 2;
   Probe probe;
-  const auto dispatcher = make_dispatcher(Registry({probe_operation(probe, "test_read", Execution::Inline, Effect::Reads)}), backend);
+  const auto dispatcher = make_dispatcher(
+      Registry({probe_operation(probe, "test_read", Execution::Inline, Effect::Reads)}), backend);
   Call call;
   call.operation = dispatcher->registry().find("test_read");
   call.principal = backend.world.principal;
@@ -105,7 +114,8 @@ TEST_CASE("too many calls are refused with the time to wait", "[ops][A83][A84]")
   CHECK(third.http_status == 429);
 }
 
-TEST_CASE("a missing scope is forbidden and named, also one that the input asks for", "[ops][A80][C57]") {
+TEST_CASE("a missing scope is forbidden and named, also one that the input asks for",
+          "[ops][A80][C57]") {
   Fixture f;
   f.backend.world.principal.scopes = {Scope::VaultRead};
   CHECK(f.ask("test_write").result.error().details["required_scopes"] == Json({"vault:write"}));
@@ -305,15 +315,17 @@ TEST_CASE("a caller that goes away leaves the job to the others", "[ops]") {
 
 TEST_CASE("a job that ended before the subscription began still answers", "[ops]") {
   struct QuickBackend : FakeBackend {
-    Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter, const std::optional<std::string>& last,
-                                                    std::function<bool(const Event&)> sink) override {
+    Result<std::unique_ptr<Subscription>> subscribe(
+        const EventFilter& filter, const std::optional<std::string>& last,
+        std::function<bool(const Event&)> sink) override {
       jobs_by_id.at(filter.job_id).state = JobState::Succeeded;
       jobs_by_id.at(filter.job_id).result = Json{{"said", "quick"}};
       return FakeBackend::subscribe(filter, last, std::move(sink));
     }
   } backend;
   Probe probe;
-  const auto dispatcher = make_dispatcher(Registry({probe_operation(probe, "test_job", Execution::Job, Effect::Writes)}), backend);
+  const auto dispatcher = make_dispatcher(
+      Registry({probe_operation(probe, "test_job", Execution::Job, Effect::Writes)}), backend);
   Call call;
   call.operation = dispatcher->registry().find("test_job");
   call.principal = backend.world.principal;
@@ -323,7 +335,8 @@ TEST_CASE("a job that ended before the subscription began still answers", "[ops]
 
 TEST_CASE("calls from many threads are each answered once", "[ops]") {
   struct ThreadedBackend : FakeBackend {
-    std::unique_ptr<Context> make_context(const Principal&, const CancelToken&, const std::string&, const std::optional<IdempotencyKey>&) override {
+    std::unique_ptr<Context> make_context(const Principal&, const CancelToken&, const std::string&,
+                                          const std::optional<IdempotencyKey>&) override {
       thread_local FakeWorld own;
       return std::make_unique<FakeContext>(own);
     }
@@ -331,7 +344,9 @@ TEST_CASE("calls from many threads are each answered once", "[ops]") {
   std::atomic<int> runs = 0, answered = 0;
   Probe unused;
   Operation operation = probe_operation(unused, "test_read", Execution::Inline, Effect::Reads);
-  operation.handler = [&](Context&, const Json&) -> Result<Json> { return Json{{"said", std::to_string(++runs)}}; };
+  operation.handler = [&](Context&, const Json&) -> Result<Json> {
+    return Json{{"said", std::to_string(++runs)}};
+  };
   const auto dispatcher = make_dispatcher(Registry({operation}), backend);
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t)

@@ -1,7 +1,7 @@
-#include <catch2/catch.hpp>
-
 #include "ops/operations.hpp"
 #include "tests/support/fake_context.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -9,9 +9,12 @@ namespace {
 struct OneNote : FakeWorld {
   explicit OneNote(const std::string& text) { files["a.md"] = text; }
 };
-constexpr const char* kSampleNote = "---\ntitle: Plan\ntags: [work]\n---\n# First\n```\n# no heading\n```\n- [x] done\n[[b|shown]] #tag ^id1\n";
+constexpr const char* kSampleNote =
+    "---\ntitle: Plan\ntags: [work]\n---\n# First\n```\n# no heading\n```\n- [x] done\n[[b|shown]] "
+    "#tag ^id1\n";
 
-TEST_CASE("note_read answers with path, etag, frontmatter, outline and body", "[ops][A11][A16][A18]") {
+TEST_CASE("note_read answers with path, etag, frontmatter, outline and body",
+          "[ops][A11][A16][A18]") {
   OneNote world(kSampleNote);
 
   const auto note = run_operation(world, note_read(), Json{{"path", "/a.md"}});
@@ -21,7 +24,8 @@ TEST_CASE("note_read answers with path, etag, frontmatter, outline and body", "[
   CHECK((*note)["etag"] == world.etag("a.md"));
   CHECK((*note)["title"] == "Plan");
   CHECK((*note)["frontmatter"] == Json{{"title", "Plan"}, {"tags", {"work"}}});
-  CHECK((*note)["outline"] == Json::array({{{"level", 1}, {"text", "First"}, {"line", 5}, {"slug", "first"}}}));
+  CHECK((*note)["outline"] ==
+        Json::array({{{"level", 1}, {"text", "First"}, {"line", 5}, {"slug", "first"}}}));
   CHECK((*note)["body"].get<std::string>().starts_with("# First\n"));
   CHECK_FALSE(note->contains("links"));
   CHECK((*note)["encoding"] == "utf-8");
@@ -29,7 +33,9 @@ TEST_CASE("note_read answers with path, etag, frontmatter, outline and body", "[
 
 TEST_CASE("each part of include narrows or widens what note_read gives", "[ops][A16]") {
   OneNote world(kSampleNote);
-  const auto read = [&](const Json& include) { return *run_operation(world, note_read(), Json{{"path", "a.md"}, {"include", include}}); };
+  const auto read = [&](const Json& include) {
+    return *run_operation(world, note_read(), Json{{"path", "a.md"}, {"include", include}});
+  };
 
   CHECK_FALSE(read({"outline"}).contains("body"));
   CHECK(read({"tags"})["tags"] == Json({"work", "tag"}));
@@ -44,7 +50,8 @@ TEST_CASE("note_outline gives what note_read gives with include=outline", "[ops]
   OneNote world(kSampleNote);
 
   const Json outline = *run_operation(world, note_outline(), Json{{"path", "a.md"}});
-  const Json note = *run_operation(world, note_read(), Json{{"path", "a.md"}, {"include", {"outline"}}});
+  const Json note =
+      *run_operation(world, note_read(), Json{{"path", "a.md"}, {"include", {"outline"}}});
 
   for (const auto& [key, value] : outline.items()) CHECK(note[key] == value);
 }
@@ -60,11 +67,13 @@ TEST_CASE("bytes that are no text are read as base64", "[ops]") {
 
 TEST_CASE("a path that leaves the vault is refused by each operation on notes", "[ops][A2]") {
   OneNote world("x");
-  for (const auto& operation : {note_read(), note_outline(), note_exists(), note_write(), note_patch(), note_delete(), link_forward()}) {
+  for (const auto& operation : {note_read(), note_outline(), note_exists(), note_write(),
+                                note_patch(), note_delete(), link_forward()}) {
     INFO(operation.name);
     Json input{{"path", "../x.md"}};
     if (operation.input.find("body") != nullptr) input["body"] = "y";
-    if (operation.input.find("ops") != nullptr) input["ops"] = Json::array({{{"op", "append_body"}, {"markdown", "y"}}});
+    if (operation.input.find("ops") != nullptr)
+      input["ops"] = Json::array({{{"op", "append_body"}, {"markdown", "y"}}});
 
     const auto answer = run_operation(world, operation, input);
 
@@ -80,7 +89,8 @@ TEST_CASE("note_exists tells without an error", "[ops][A19]") {
   CHECK((*run_operation(world, note_exists(), Json{{"path", "b.md"}}))["exists"] == false);
 }
 
-TEST_CASE("note_write creates, replaces and refuses under if_not_exists and if_match", "[ops][A11][A20]") {
+TEST_CASE("note_write creates, replaces and refuses under if_not_exists and if_match",
+          "[ops][A11][A20]") {
   FakeWorld world;
   const auto write = [&](Json more) {
     Json input{{"path", "n.md"}, {"body", "one\n"}};
@@ -113,13 +123,18 @@ TEST_CASE("note_write keeps, replaces or removes the property block", "[ops][A20
   CHECK(world.files["a.md"] == "new\n");
 }
 
-TEST_CASE("note_patch runs its steps in order and answers with the whole note", "[ops][A15][A27][A28][A29][A30][A31]") {
+TEST_CASE("note_patch runs its steps in order and answers with the whole note",
+          "[ops][A15][A27][A28][A29][A30][A31]") {
   OneNote world("---\na: 1 # kept\nb: 2\n---\nbody\n");
 
-  const auto note = run_operation(world, note_patch(), Json{{"path", "a.md"}, {"ops", {{{"op", "set_frontmatter"}, {"key", "c"}, {"value", {"x"}}},
-                                                                                       {{"op", "delete_frontmatter"}, {"key", "b"}},
-                                                                                       {{"op", "append_body"}, {"markdown", "last"}},
-                                                                                       {{"op", "prepend_body"}, {"markdown", "first"}}}}});
+  const auto note =
+      run_operation(world, note_patch(),
+                    Json{{"path", "a.md"},
+                         {"ops",
+                          {{{"op", "set_frontmatter"}, {"key", "c"}, {"value", {"x"}}},
+                           {{"op", "delete_frontmatter"}, {"key", "b"}},
+                           {{"op", "append_body"}, {"markdown", "last"}},
+                           {{"op", "prepend_body"}, {"markdown", "first"}}}}});
 
   REQUIRE(note);
   CHECK(world.files["a.md"] == "---\na: 1 # kept\nc:\n  - x\n---\nfirst\n\nbody\n\nlast\n");
@@ -132,20 +147,28 @@ TEST_CASE("note_patch runs its steps in order and answers with the whole note", 
 
 TEST_CASE("note_patch refuses empty ops, and steps with missing or foreign fields", "[ops][A27]") {
   OneNote world("body\n");
-  const auto patch = [&](const Json& ops) { return run_operation(world, note_patch(), Json{{"path", "a.md"}, {"ops", ops}}); };
+  const auto patch = [&](const Json& ops) {
+    return run_operation(world, note_patch(), Json{{"path", "a.md"}, {"ops", ops}});
+  };
 
   CHECK(patch(Json::array()).error().reason == Reason::ValidationFailed);
   CHECK(patch({{{"op", "append_body"}}}).error().details["path"] == "ops[0].markdown");
-  CHECK(patch({{{"op", "append_body"}, {"markdown", "x"}, {"key", "k"}}}).error().details["path"] == "ops[0].key");
-  CHECK(patch({{{"op", "set_frontmatter"}, {"key", "k"}}}).error().details["path"] == "ops[0].value");
+  CHECK(patch({{{"op", "append_body"}, {"markdown", "x"}, {"key", "k"}}}).error().details["path"] ==
+        "ops[0].key");
+  CHECK(patch({{{"op", "set_frontmatter"}, {"key", "k"}}}).error().details["path"] ==
+        "ops[0].value");
   CHECK(patch({{{"op", "melt"}}}).error().details["path"] == "ops[0].op");
   CHECK(world.files["a.md"] == "body\n");
 }
 
-TEST_CASE("a dry run shows the difference and the note as it would be, and writes nothing", "[ops][A96]") {
+TEST_CASE("a dry run shows the difference and the note as it would be, and writes nothing",
+          "[ops][A96]") {
   OneNote world("body\n");
 
-  const Json note = *run_operation(world, note_patch(), Json{{"path", "a.md"}, {"dry_run", true}, {"ops", {{{"op", "append_body"}, {"markdown", "more"}}}}});
+  const Json note = *run_operation(world, note_patch(),
+                                   Json{{"path", "a.md"},
+                                        {"dry_run", true},
+                                        {"ops", {{{"op", "append_body"}, {"markdown", "more"}}}}});
 
   CHECK(world.files["a.md"] == "body\n");
   CHECK(note["body"] == "body\n\nmore\n");
@@ -156,9 +179,12 @@ TEST_CASE("a dry run shows the difference and the note as it would be, and write
 TEST_CASE("note_delete removes a note once", "[ops][A21]") {
   OneNote world("x");
 
-  CHECK(run_operation(world, note_delete(), Json{{"path", "a.md"}, {"if_match", "stale"}}).error().reason == Reason::EtagMismatch);
+  CHECK(run_operation(world, note_delete(), Json{{"path", "a.md"}, {"if_match", "stale"}})
+            .error()
+            .reason == Reason::EtagMismatch);
   CHECK(run_operation(world, note_delete(), Json{{"path", "a.md"}}));
-  CHECK(run_operation(world, note_delete(), Json{{"path", "a.md"}}).error().reason == Reason::NotFound);
+  CHECK(run_operation(world, note_delete(), Json{{"path", "a.md"}}).error().reason ==
+        Reason::NotFound);
 }
 
 TEST_CASE("note_list passes its filters on and pages without gap or repeat", "[ops][A17][A26]") {
@@ -169,7 +195,8 @@ TEST_CASE("note_list passes its filters on and pages without gap or repeat", "[o
   Json cursor = "";
 
   while (!cursor.is_null()) {
-    const Json page = *run_operation(world, note_list(), Json{{"path_glob", "n/**"}, {"limit", 7}, {"cursor", cursor}});
+    const Json page = *run_operation(world, note_list(),
+                                     Json{{"path_glob", "n/**"}, {"limit", 7}, {"cursor", cursor}});
     for (const auto& row : page["notes"]) paths.push_back(row["path"].get<std::string>());
     cursor = page["next_cursor"];
   }
@@ -178,10 +205,12 @@ TEST_CASE("note_list passes its filters on and pages without gap or repeat", "[o
   CHECK(std::is_sorted(paths.begin(), paths.end()));
 }
 
-TEST_CASE("vault_search answers with hits and falls back from hybrid with a warning", "[ops][A60][A61][A62]") {
+TEST_CASE("vault_search answers with hits and falls back from hybrid with a warning",
+          "[ops][A60][A61][A62]") {
   OneNote world("a runbook here");
 
-  const Json found = *run_operation(world, vault_search(), Json{{"q", "runbook"}, {"mode", "hybrid"}});
+  const Json found =
+      *run_operation(world, vault_search(), Json{{"q", "runbook"}, {"mode", "hybrid"}});
 
   CHECK(found["mode_used"] == "lexical");
   CHECK(found["warnings"] == Json({"embeddings_unavailable"}));
@@ -196,7 +225,8 @@ TEST_CASE("tag_list gives counts, most used first, page by page", "[ops][A49][A2
   world.files = {{"a.md", "#one #two\n"}, {"b.md", "#two #three\n"}};
 
   const Json first = *run_operation(world, tag_list(), Json{{"limit", 2}});
-  const Json second = *run_operation(world, tag_list(), Json{{"limit", 2}, {"cursor", first["next_cursor"]}});
+  const Json second =
+      *run_operation(world, tag_list(), Json{{"limit", 2}, {"cursor", first["next_cursor"]}});
 
   CHECK(first["tags"][0] == Json{{"tag", "two"}, {"count", 2}, {"count_nested", 2}});
   CHECK(first["tags"][1]["tag"] == "one");
@@ -220,9 +250,12 @@ TEST_CASE("link_forward says what each link reaches", "[ops][A45]") {
 
 TEST_CASE("tag_rename lists what it would do, then does it", "[ops][A51]") {
   FakeWorld world;
-  world.files = {{"a.md", "---\ntags: [proj]\n---\n#proj/x `#proj`\n"}, {"b.md", "#project\n"}, {"v.base", "filters: proj\n"}};
+  world.files = {{"a.md", "---\ntags: [proj]\n---\n#proj/x `#proj`\n"},
+                 {"b.md", "#project\n"},
+                 {"v.base", "filters: proj\n"}};
 
-  const Json planned = *run_operation(world, tag_rename(), Json{{"from", "#proj"}, {"to", "work"}, {"dry_run", true}});
+  const Json planned = *run_operation(world, tag_rename(),
+                                      Json{{"from", "#proj"}, {"to", "work"}, {"dry_run", true}});
   CHECK(world.writes.empty());
   const Json done = *run_operation(world, tag_rename(), Json{{"from", "#proj"}, {"to", "work"}});
 
@@ -232,7 +265,9 @@ TEST_CASE("tag_rename lists what it would do, then does it", "[ops][A51]") {
   CHECK(done["also_mentions"] == Json({"v.base"}));
   CHECK(world.files["a.md"] == "---\ntags: [work]\n---\n#work/x `#proj`\n");
   CHECK(world.files["b.md"] == "#project\n");
-  CHECK(run_operation(world, tag_rename(), Json{{"from", "proj"}, {"to", "12"}}).error().details["path"] == "to");
+  CHECK(run_operation(world, tag_rename(), Json{{"from", "proj"}, {"to", "12"}})
+            .error()
+            .details["path"] == "to");
 }
 
 TEST_CASE("tag_rename leaves a note that changed meanwhile and says so", "[ops][A51]") {
@@ -255,7 +290,8 @@ TEST_CASE("tag_rename runs as a job over 20 notes", "[ops][A51]") {
   FakeContext context(world);
   const Operation operation = tag_rename();
 
-  CHECK(*operation.size(context, *validate(operation.input, Json{{"from", "x"}, {"to", "y"}})) > operation.inline_limit);
+  CHECK(*operation.size(context, *validate(operation.input, Json{{"from", "x"}, {"to", "y"}})) >
+        operation.inline_limit);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
-
 #include "ops/openapi.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {

@@ -1,7 +1,8 @@
-#include <catch2/catch.hpp>
-
 #include "ops/rate_limiter.hpp"
+
 #include "tests/support/fake_clock.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {

@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
-
 #include "ops/define.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -9,7 +9,8 @@ struct Part {
   std::string op;
   std::optional<Json> value;
   static Fields<Part> fields() {
-    return {field("op", &Part::op, "What.", one_of({"set", "drop"})), field("value", &Part::value, "Any JSON.", nullable)};
+    return {field("op", &Part::op, "What.", one_of({"set", "drop"})),
+            field("value", &Part::value, "Any JSON.", nullable)};
   }
 };
 struct Sample {
@@ -49,12 +50,21 @@ TEST_CASE("a valid input is completed with the defaults of the struct", "[ops]")
   const auto value = validate(kSample, Json{{"path", "a.md"}});
 
   REQUIRE(value);
-  CHECK(*value == Json{{"path", "a.md"}, {"count", 5}, {"ratio", 0.5}, {"flag", false}, {"mode", "fast"}});
+  CHECK(*value ==
+        Json{{"path", "a.md"}, {"count", 5}, {"ratio", 0.5}, {"flag", false}, {"mode", "fast"}});
 }
 
 TEST_CASE("what is decoded is encoded again", "[ops]") {
-  const Json value{{"path", "a.md"}, {"count", 3}, {"ratio", 0.25}, {"flag", true}, {"names", {"x", "y"}},
-                   {"parts", {{{"op", "set"}, {"value", {1, 2}}}}}, {"labels", {{"k", "v"}}}, {"properties", nullptr}, {"limit", 7}, {"mode", "good"}};
+  const Json value{{"path", "a.md"},
+                   {"count", 3},
+                   {"ratio", 0.25},
+                   {"flag", true},
+                   {"names", {"x", "y"}},
+                   {"parts", {{{"op", "set"}, {"value", {1, 2}}}}},
+                   {"labels", {{"k", "v"}}},
+                   {"properties", nullptr},
+                   {"limit", 7},
+                   {"mode", "good"}};
 
   const Sample sample = decode_fields(sample_fields(), value);
   const Json again = encode_fields(sample_fields(), sample);
@@ -70,7 +80,8 @@ TEST_CASE("a wrong value is refused with path, expected and actual", "[ops][A84]
   CHECK(details_of(Json{{"path", "a"}, {"count", 21}})["expected"] == "integer from 1 to 20");
   CHECK(details_of(Json{{"path", "a"}, {"count", 21}})["actual"] == "21");
   CHECK(details_of(Json{{"path", "a"}, {"mode", "slow"}})["expected"] == "one of fast, good");
-  CHECK(details_of(Json{{"path", "a"}, {"parts", {{{"op", "set"}}, {{"op", "x"}}}}})["path"] == "parts[1].op");
+  CHECK(details_of(Json{{"path", "a"}, {"parts", {{{"op", "set"}}, {{"op", "x"}}}}})["path"] ==
+        "parts[1].op");
   CHECK(details_of(Json::object())["actual"] == "missing");
   CHECK(details_of(Json{{"path", ""}})["path"] == "path");
   CHECK(details_of(Json{{"path", "a"}, {"names", {"a", "b", "c", "d"}}})["path"] == "names");
@@ -104,27 +115,40 @@ TEST_CASE("a value nested too deep is refused", "[ops]") {
   Json deep = 1;
   for (int i = 0; i < kMaxJsonDepth + 2; ++i) deep = Json::array({deep});
 
-  CHECK_FALSE(validate(kSample, Json{{"path", "a"}, {"parts", {{{"op", "set"}, {"value", deep}}}}}));
+  CHECK_FALSE(
+      validate(kSample, Json{{"path", "a"}, {"parts", {{{"op", "set"}, {"value", deep}}}}}));
 }
 
 TEST_CASE("text where hosts send text instead of values is repaired", "[ops]") {
   std::vector<std::string> repaired;
-  const Json sent{{"path", "12"}, {"count", "7"}, {"flag", "true"}, {"names", "[\"a\"]"}, {"limit", nullptr}, {"mode", ""},
+  const Json sent{{"path", "12"},
+                  {"count", "7"},
+                  {"flag", "true"},
+                  {"names", "[\"a\"]"},
+                  {"limit", nullptr},
+                  {"mode", ""},
                   {"parts", {{{"op", "set"}, {"value_json", "[1, 2]"}}}}};
 
   const Json value = repair_arguments(kSample, sent, &repaired);
 
-  CHECK(value == Json{{"path", "12"}, {"count", 7}, {"flag", true}, {"names", {"a"}}, {"parts", {{{"op", "set"}, {"value", {1, 2}}}}}});
+  CHECK(value == Json{{"path", "12"},
+                      {"count", 7},
+                      {"flag", true},
+                      {"names", {"a"}},
+                      {"parts", {{{"op", "set"}, {"value", {1, 2}}}}}});
   CHECK(repaired == std::vector<std::string>{"count", "flag", "names", "limit", "mode"});
 }
 
 TEST_CASE("null stays a value where it is one", "[ops]") {
-  CHECK(repair_arguments(kSample, Json{{"path", "a"}, {"properties", nullptr}}, nullptr).contains("properties"));
+  CHECK(repair_arguments(kSample, Json{{"path", "a"}, {"properties", nullptr}}, nullptr)
+            .contains("properties"));
   CHECK(repair_arguments(kSample, nullptr, nullptr) == Json::object());
 }
 
 TEST_CASE("a bare word for any JSON is that word, broken JSON is refused", "[ops]") {
-  const auto part = [](const char* text) { return Json{{"path", "a"}, {"parts", {{{"op", "set"}, {"value_json", text}}}}}; };
+  const auto part = [](const char* text) {
+    return Json{{"path", "a"}, {"parts", {{{"op", "set"}, {"value_json", text}}}}};
+  };
 
   CHECK(repair_arguments(kSample, part("done"), nullptr)["parts"][0]["value"] == "done");
   CHECK_FALSE(validate(kSample, repair_arguments(kSample, part("{broken"), nullptr)));

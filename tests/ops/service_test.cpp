@@ -1,7 +1,7 @@
-#include <catch2/catch.hpp>
-
 #include "ops/operations.hpp"
 #include "tests/support/fake_context.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -55,20 +55,29 @@ TEST_CASE("vault_reindex is a job of an admin", "[ops][A75]") {
   CHECK((*run_operation(world, operation, Json{{"rebuild", true}}))["counts"]["rebuild"] == true);
 }
 
-TEST_CASE("a token shows its secret once, and only an unbound admin makes an unbound one", "[ops][A81][A82]") {
+TEST_CASE("a token shows its secret once, and only an unbound admin makes an unbound one",
+          "[ops][A81][A82]") {
   FakeWorld world;
-  world.tokens = {Json{{"id", "tok_a"}, {"name", "a"}, {"scopes", {"vault:read"}}, {"path_globs", Json::array()}, {"created_at", "2026-01-01T00:00:00.000Z"},
-                       {"last_used_at", nullptr}, {"revoked_at", nullptr}}};
+  world.tokens = {Json{{"id", "tok_a"},
+                       {"name", "a"},
+                       {"scopes", {"vault:read"}},
+                       {"path_globs", Json::array()},
+                       {"created_at", "2026-01-01T00:00:00.000Z"},
+                       {"last_used_at", nullptr},
+                       {"revoked_at", nullptr}}};
 
   const Json made = *run_operation(world, token_create(), Json{{"name", "ci"}});
   CHECK(made["token"] == "indx_secret");
   CHECK(made["scopes"] == Json({"vault:read"}));
   CHECK((*run_operation(world, token_list(), Json::object()))["tokens"][0]["id"] == "tok_a");
   world.principal.path_globs = {"Public/**"};
-  CHECK(run_operation(world, token_create(), Json{{"name", "wide"}}).error().reason == Reason::Forbidden);
-  CHECK(run_operation(world, token_create(), Json{{"name", "same"}, {"path_globs", {"Public/**"}}}));
+  CHECK(run_operation(world, token_create(), Json{{"name", "wide"}}).error().reason ==
+        Reason::Forbidden);
+  CHECK(
+      run_operation(world, token_create(), Json{{"name", "same"}, {"path_globs", {"Public/**"}}}));
   CHECK(run_operation(world, token_revoke(), Json{{"id", "tok_live"}}));
-  CHECK(run_operation(world, token_revoke(), Json{{"id", "tok_gone"}}).error().reason == Reason::NotFound);
+  CHECK(run_operation(world, token_revoke(), Json{{"id", "tok_gone"}}).error().reason ==
+        Reason::NotFound);
 }
 
 TEST_CASE("a caller sees and cancels only jobs of its own, an admin all", "[ops][E9][E11][E13]") {
@@ -80,7 +89,9 @@ TEST_CASE("a caller sees and cancels only jobs of its own, an admin all", "[ops]
   other.id = {"j2"};
   other.owner.subject = "tok_you";
   world.jobs = {mine, other};
-  const auto count = [&] { return (*run_operation(world, job_list(), Json::object()))["jobs"].size(); };
+  const auto count = [&] {
+    return (*run_operation(world, job_list(), Json::object()))["jobs"].size();
+  };
 
   CHECK(count() == 2);
   world.principal = {"tok_me", Surface::Api, {Scope::VaultRead}, {}, ""};
@@ -90,7 +101,8 @@ TEST_CASE("a caller sees and cancels only jobs of its own, an admin all", "[ops]
   CHECK(run_operation(world, job_get(), Json{{"id", "j2"}}).error().reason == Reason::NotFound);
   CHECK(run_operation(world, job_cancel(), Json{{"id", "j2"}}).error().reason == Reason::NotFound);
   CHECK_FALSE(world.jobs[1].cancel_requested);
-  CHECK((*run_operation(world, job_cancel(), Json{{"id", "j1"}}))["job"]["cancel_requested"] == true);
+  CHECK((*run_operation(world, job_cancel(), Json{{"id", "j1"}}))["job"]["cancel_requested"] ==
+        true);
 }
 
 }  // namespace

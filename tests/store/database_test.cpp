@@ -1,13 +1,15 @@
 #include "store/database.hpp"
 
-#include <fstream>
-
 #include "tests/store/index_fixture.hpp"
+
+#include <fstream>
 
 namespace indx {
 namespace {
 
-Database open_database(const std::string& path) { return Database::open(path, {.durability = Durability::Off}).value(); }
+Database open_database(const std::string& path) {
+  return Database::open(path, {.durability = Durability::Off}).value();
+}
 
 std::int64_t count_of(Database& db, const char* sql) {
   auto query = db.prepare(sql);
@@ -22,7 +24,8 @@ TEST_CASE("values come back as they were bound", "[store]") {
   auto db = open_database(folder.str() + "/a.db");
   auto query = db.prepare("SELECT ?1, ?2, ?3, ?4, ?5, ?6");
 
-  query.bind(std::int64_t{-5}, std::string("a\0b", 3), 1.5, nullptr, std::optional<std::string>("x"), "");
+  query.bind(std::int64_t{-5}, std::string("a\0b", 3), 1.5, nullptr,
+             std::optional<std::string>("x"), "");
 
   REQUIRE(query.step().value());
   CHECK(query.integer(0) == -5);

@@ -1,9 +1,9 @@
 #include "store/event_store.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/state_db.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -13,7 +13,10 @@ struct EventStoreFixture : StateDb {
   EventStore events{db};
 
   std::int64_t append(const std::string& kind, const std::string& job_id = "") {
-    return events.append({.kind = kind, .at = clock.now(), .actor = "api", .subject = "tok_1", .job_id = job_id}).value();
+    return events
+        .append(
+            {.kind = kind, .at = clock.now(), .actor = "api", .subject = "tok_1", .job_id = job_id})
+        .value();
   }
   std::vector<std::string> kinds_after(std::int64_t id, const std::vector<std::string>& patterns,
                                        const std::string& job_id = "") {
@@ -27,7 +30,8 @@ using Kinds = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE_METHOD(EventStoreFixture, "a reader goes on after the last event it saw and sees the kinds it asked for",
+TEST_CASE_METHOD(EventStoreFixture,
+                 "a reader goes on after the last event it saw and sees the kinds it asked for",
                  "[store][A89]") {
   const auto first = append("note.created");
   append("note.updated");
@@ -42,7 +46,8 @@ TEST_CASE_METHOD(EventStoreFixture, "a reader goes on after the last event it sa
   CHECK(kinds_after(0, {"note.*"}, "j1").empty());
 }
 
-TEST_CASE_METHOD(EventStoreFixture, "the SQL and the function agree on which kinds match", "[store]") {
+TEST_CASE_METHOD(EventStoreFixture, "the SQL and the function agree on which kinds match",
+                 "[store]") {
   const Kinds kinds = {"note.created", "note", "note.", "notes.created", "note.a.b", "%", "job.x"};
   const Kinds patterns = {"note.*", "note", ".*", "*", "%", "n_te.*", "note.a.*", "NOTE.*", ""};
   for (const auto& kind : kinds) append(kind);
@@ -56,7 +61,9 @@ TEST_CASE_METHOD(EventStoreFixture, "the SQL and the function agree on which kin
   }
 }
 
-TEST_CASE_METHOD(EventStoreFixture, "an event comes back as it was and shows who acted, when and on what", "[store][A91][A92]") {
+TEST_CASE_METHOD(EventStoreFixture,
+                 "an event comes back as it was and shows who acted, when and on what",
+                 "[store][A91][A92]") {
   const Event event{.kind = "note.updated",
                     .at = clock.now(),
                     .actor = "mcp",
@@ -78,17 +85,21 @@ TEST_CASE_METHOD(EventStoreFixture, "an event comes back as it was and shows who
 }
 
 TEST_CASE_METHOD(EventStoreFixture, "an actor that is not on the list is refused", "[store][A91]") {
-  CHECK_FALSE(events.append({.kind = "note.updated", .at = clock.now(), .actor = "robot"}).has_value());
+  CHECK_FALSE(
+      events.append({.kind = "note.updated", .at = clock.now(), .actor = "robot"}).has_value());
 }
 
-TEST_CASE_METHOD(EventStoreFixture, "pruning takes the oldest events, leaves no hole and never gives an id again", "[store]") {
+TEST_CASE_METHOD(EventStoreFixture,
+                 "pruning takes the oldest events, leaves no hole and never gives an id again",
+                 "[store]") {
   CHECK(events.oldest_id().value() == 1);
   CHECK(events.newest_id().value() == 0);
   append("a.1");
   append("a.2");
   clock.advance(std::chrono::hours(48));
   append("a.3");
-  clock.set(clock.now() - std::chrono::hours(48));  // the clock is set back: an old time after a new one
+  clock.set(clock.now() -
+            std::chrono::hours(48));  // the clock is set back: an old time after a new one
   append("a.4");
 
   CHECK(events.prune(clock.now() + std::chrono::hours(1), 1).value() == 1);
@@ -100,7 +111,9 @@ TEST_CASE_METHOD(EventStoreFixture, "pruning takes the oldest events, leaves no 
   CHECK(append("a.5") == 5);
 }
 
-TEST_CASE_METHOD(EventStoreFixture, "the epoch belongs to the file: same after a restart, other in a new one", "[store][A89]") {
+TEST_CASE_METHOD(EventStoreFixture,
+                 "the epoch belongs to the file: same after a restart, other in a new one",
+                 "[store][A89]") {
   const auto epoch = events.epoch().value();
   reopen();
 

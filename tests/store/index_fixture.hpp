@@ -1,16 +1,16 @@
 #pragma once
-#include <unistd.h>
-
-#include <catch2/catch.hpp>
-#include <filesystem>
-#include <map>
-#include <set>
-#include <string>
-
 #include "base/hash.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "store/note_index.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <unistd.h>
 
 namespace indx {
 
@@ -19,7 +19,8 @@ class TempFolder {
  public:
   TempFolder() {
     static int number = 0;
-    path_ = std::filesystem::temp_directory_path() / cat("indx-store-test-", getpid(), "-", ++number);
+    path_ =
+        std::filesystem::temp_directory_path() / cat("indx-store-test-", getpid(), "-", ++number);
     std::filesystem::create_directories(path_);
   }
   ~TempFolder() {
@@ -49,7 +50,10 @@ struct IndexFixture {
     const FileInfo file{NotePath::parse(path).value(), text.size(), 1'700'000'000'123'000'000, 0};
     const bool is_note = file.path.is_note();
     const auto note = is_note ? parse_note(text) : ParsedNote();
-    writer.put(file, etag_of(text), sha256_hex(text), is_note ? &text : nullptr, is_note ? &note : nullptr).value();
+    writer
+        .put(file, etag_of(text), sha256_hex(text), is_note ? &text : nullptr,
+             is_note ? &note : nullptr)
+        .value();
   }
   void put(const std::map<std::string, std::string>& files) {
     writer.begin().value();
@@ -63,7 +67,8 @@ struct IndexFixture {
     writer.commit().value();
   }
 
-  std::vector<std::string> find(const std::string& q, SearchMatch match = SearchMatch::All, const NoteFilter& filter = {}) const {
+  std::vector<std::string> find(const std::string& q, SearchMatch match = SearchMatch::All,
+                                const NoteFilter& filter = {}) const {
     SearchRequest request;
     request.q = q;
     request.match = match;

@@ -1,9 +1,9 @@
 #include "store/intent_store.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/state_db.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 
@@ -23,10 +23,9 @@ TEST_CASE("an intent survives a restart whole and is settled once", "[store]") {
                            .step_key = "apply/a.md",
                            .step_inputs_hash = "cc",
                            .lease = 3,
-                           .idempotency_key = "k1",
+                           .idempotency_key = "note_write\nk1",
                            .outcome = {{"etag", "ff"}},
-                           .at = clock.now(),
-                           .operation = "note_write"};
+                           .at = clock.now()};
   REQUIRE(IntentStore(state.db).add(intent).has_value());
 
   state.reopen();
@@ -40,7 +39,7 @@ TEST_CASE("an intent survives a restart whole and is settled once", "[store]") {
   CHECK(open[0].lease == 3);
   CHECK(open[0].step_key == intent.step_key);
   CHECK(open[0].step_inputs_hash == intent.step_inputs_hash);
-  CHECK(open[0].operation == "note_write");
+  CHECK(open[0].idempotency_key == intent.idempotency_key);
   CHECK(open[0].outcome == intent.outcome);
   CHECK(open[0].at == intent.at);
   CHECK(store.remove({"w1"}).value());

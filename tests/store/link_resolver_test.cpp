@@ -7,9 +7,12 @@ namespace indx {
 namespace {
 
 /// Rule 5.2 read aloud: every step looks at all files.
-std::string brute_force(const std::vector<std::string>& files, const std::string& source, const std::string& target) {
+std::string brute_force(const std::vector<std::string>& files, const std::string& source,
+                        const std::string& target) {
   const auto fold = [](const std::string& text) { return fold_case(text); };
-  const auto folder = [](const std::string& path) { return path.substr(0, path.rfind('/') == path.npos ? 0 : path.rfind('/') + 1); };
+  const auto folder = [](const std::string& path) {
+    return path.substr(0, path.rfind('/') == path.npos ? 0 : path.rfind('/') + 1);
+  };
   const auto exact = [&](const std::string& wanted) -> std::string {
     for (const auto& suffix : {"", ".md"}) {
       std::string best;
@@ -28,12 +31,14 @@ std::string brute_force(const std::vector<std::string>& files, const std::string
     auto base = folder(source);
     auto rest = target;
     while (true) {
-      if (rest.starts_with("./")) rest = rest.substr(2);
+      if (rest.starts_with("./"))
+        rest = rest.substr(2);
       else if (rest.starts_with("../")) {
         if (base.empty()) return {};
         base = folder(base.substr(0, base.size() - 1));
         rest = rest.substr(3);
-      } else break;
+      } else
+        break;
     }
     return exact(base + rest);
   }
@@ -45,7 +50,8 @@ std::string brute_force(const std::vector<std::string>& files, const std::string
   for (const auto& file : files) {
     const auto key = fold("/" + file);
     if (!key.ends_with(fold("/" + target)) && !key.ends_with(fold("/" + target + ".md"))) continue;
-    const bool is_better = best.empty() || file.size() < best.size() || (file.size() == best.size() && file < best);
+    const bool is_better =
+        best.empty() || file.size() < best.size() || (file.size() == best.size() && file < best);
     if (is_better) best = file;
   }
   return best;
@@ -58,7 +64,8 @@ TEST_CASE("the nearest name wins, whatever the order of indexing", "[store][A45]
   const std::map<std::string, std::string> sources = {
       {"s.md", "[[Note]]\n"}, {"zzzz/s.md", "[[Note]]\n"}, {"zzzz/deep/s.md", "[[Note]]\n"}};
   index.put(sources);
-  for (const auto* path : {"zzzz/Note.md", "a/b/Note.md", "Note.md", "b/Note.md"}) index.put(path, "x\n");
+  for (const auto* path : {"zzzz/Note.md", "a/b/Note.md", "Note.md", "b/Note.md"})
+    index.put(path, "x\n");
 
   for (const auto& [source, text] : sources) CHECK(index.reached(source) == Paths{"Note.md"});
   index.remove("Note.md");
@@ -67,18 +74,28 @@ TEST_CASE("the nearest name wins, whatever the order of indexing", "[store][A45]
   CHECK(index.reached("zzzz/deep/s.md") == Paths{"b/Note.md"});
 }
 
-TEST_CASE("links compare without case, with or without the note suffix", "[store][A45][L-03][L-13][L-14]") {
+TEST_CASE("links compare without case, with or without the note suffix",
+          "[store][A45][L-03][L-13][L-14]") {
   IndexFixture index;
-  index.put({{"Log.md", ""}, {"Release 1.2.md", ""}, {"img/Fig 1.png", ""}, {"sub/Ünï.md", ""},
-             {"s.md", "[[log]] [[LOG.MD]] [[Release 1.2]] ![[Fig 1.png]] [[Fig 1]] [[u\xCC\x88NI\xCC\x88]] ![x](img/Fig%201.png)\n"}});
+  index.put({{"Log.md", ""},
+             {"Release 1.2.md", ""},
+             {"img/Fig 1.png", ""},
+             {"sub/Ünï.md", ""},
+             {"s.md",
+              "[[log]] [[LOG.MD]] [[Release 1.2]] ![[Fig 1.png]] [[Fig 1]] [[u\xCC\x88NI\xCC\x88]] "
+              "![x](img/Fig%201.png)\n"}});
 
-  CHECK(index.reached("s.md") == Paths{"Log.md", "Log.md", "Release 1.2.md", "img/Fig 1.png", "-", "sub/Ünï.md", "img/Fig 1.png"});
+  CHECK(index.reached("s.md") == Paths{"Log.md", "Log.md", "Release 1.2.md", "img/Fig 1.png", "-",
+                                       "sub/Ünï.md", "img/Fig 1.png"});
 }
 
 TEST_CASE("Markdown destinations are decoded and tried beside the note", "[store][A45][L-10]") {
   IndexFixture index;
-  index.put({{"Sub/My Note.md", ""}, {"a/dir/x.md", ""}, {"b/dir/x.md", ""},
-             {"s.md", "[a](Sub/My%20Note.md) [b](<Sub/My Note.md>) [c](My%20Note.md)\n"}, {"b/s.md", "[d](dir/x.md) [[dir/x]]\n"}});
+  index.put({{"Sub/My Note.md", ""},
+             {"a/dir/x.md", ""},
+             {"b/dir/x.md", ""},
+             {"s.md", "[a](Sub/My%20Note.md) [b](<Sub/My Note.md>) [c](My%20Note.md)\n"},
+             {"b/s.md", "[d](dir/x.md) [[dir/x]]\n"}});
 
   CHECK(index.reached("s.md") == Paths{"Sub/My Note.md", "Sub/My Note.md", "Sub/My Note.md"});
   CHECK(index.reached("b/s.md") == Paths{"b/dir/x.md", "a/dir/x.md"});
@@ -86,7 +103,8 @@ TEST_CASE("Markdown destinations are decoded and tried beside the note", "[store
 
 TEST_CASE("an alias is no target but is named", "[store][A45][L-06]") {
   IndexFixture index;
-  index.put({{"Solar Eclipse.md", "---\naliases: [SE]\n---\n"}, {"secret/S.md", "---\naliases: [SE]\n---\n"},
+  index.put({{"Solar Eclipse.md", "---\naliases: [SE]\n---\n"},
+             {"secret/S.md", "---\naliases: [SE]\n---\n"},
              {"s.md", "[[se]] [[Solar Eclipse|SE]]\n"}});
 
   const auto links = index.reader->forward_links("s.md", {{}, {"secret/**"}}).value();
@@ -97,11 +115,14 @@ TEST_CASE("an alias is no target but is named", "[store][A45][L-06]") {
   CHECK(links[1].path == "Solar Eclipse.md");
 }
 
-TEST_CASE("subpaths find headings by their words and blocks in any case", "[store][A45][L-15][L-18][L-20]") {
+TEST_CASE("subpaths find headings by their words and blocks in any case",
+          "[store][A45][L-15][L-18][L-20]") {
   IndexFixture index;
   index.put({{"n.md", "# Kites: A Guide\n## Input/Output Plan\ntext ^Ab-1\n# Other\n## Deep\n"},
-             {"s.md", "# H\n[[n#Kites A Guide]] [[n#Input Output Plan]] [[n#input/output plan]] [[n#Kites]] [[n#^ab-1]] "
-                      "[[n#Other#Deep]] [[n#Other#Input Output Plan]] [[#H]] [[missing#x]]\n"}});
+             {"s.md",
+              "# H\n[[n#Kites A Guide]] [[n#Input Output Plan]] [[n#input/output plan]] "
+              "[[n#Kites]] [[n#^ab-1]] "
+              "[[n#Other#Deep]] [[n#Other#Input Output Plan]] [[#H]] [[missing#x]]\n"}});
 
   std::vector<bool> resolved;
   const auto links = index.reader->forward_links("s.md").value();
@@ -113,7 +134,8 @@ TEST_CASE("subpaths find headings by their words and blocks in any case", "[stor
 
 TEST_CASE("external links and properties", "[store][A45][A67][L-21][L-26]") {
   IndexFixture index;
-  index.put({{"n.md", ""}, {"s.md", "---\nrel: \"[[n]]\"\n---\n[x](https://a.b/c.md) [[https://a.b]]\n"}});
+  index.put({{"n.md", ""},
+             {"s.md", "---\nrel: \"[[n]]\"\n---\n[x](https://a.b/c.md) [[https://a.b]]\n"}});
 
   const auto links = index.reader->forward_links("s.md").value();
 
@@ -128,11 +150,16 @@ TEST_CASE("external links and properties", "[store][A45][A67][L-21][L-26]") {
 
 TEST_CASE("in random vaults every link is where a brute-force search says", "[store][A45]") {
   SeededRandom random(42);
-  const auto pick = [&](const std::vector<std::string>& from) { return from[random.next() % from.size()]; };
+  const auto pick = [&](const std::vector<std::string>& from) {
+    return from[random.next() % from.size()];
+  };
   const std::vector<std::string> folders = {"", "a/", "b/", "a/b/", "b/a/", "a/b/c/", "A/"};
-  const std::vector<std::string> names = {"n.md", "N.md", "m.md", "x y.md", "n.m.md", "p.png", "n", "é.md"};
-  const std::vector<std::string> prefixes = {"", "", "", "./", "../", "/", "a/", "b/", "a/b/", "../a/"};
-  const std::vector<std::string> targets = {"n", "N", "n.md", "m", "M.MD", "x y", "n.m", "p.png", "p", "É", "none"};
+  const std::vector<std::string> names = {"n.md",   "N.md",  "m.md", "x y.md",
+                                          "n.m.md", "p.png", "n",    "é.md"};
+  const std::vector<std::string> prefixes = {"",  "",   "",   "./",   "../",
+                                             "/", "a/", "b/", "a/b/", "../a/"};
+  const std::vector<std::string> targets = {"n",   "N",     "n.md", "m", "M.MD", "x y",
+                                            "n.m", "p.png", "p",    "É", "none"};
   for (int round = 0; round < 25; ++round) {
     IndexFixture index;
     std::map<std::string, std::string> sources;
@@ -147,7 +174,8 @@ TEST_CASE("in random vaults every link is where a brute-force search says", "[st
       }
     }
     index.put(sources);
-    for (int step = 0; step < 12; ++step) {  // files come and go, one commit each or several together
+    for (int step = 0; step < 12;
+         ++step) {  // files come and go, one commit each or several together
       index.writer.begin().value();
       for (auto n = random.next() % 4; n <= 3; ++n) {
         const auto path = pick(folders) + pick(names);

@@ -1,11 +1,11 @@
 #include "store/note_index.hpp"
 
+#include "tests/store/index_fixture.hpp"
+
 #include <atomic>
 #include <fstream>
 #include <set>
 #include <thread>
-
-#include "tests/store/index_fixture.hpp"
 
 namespace indx {
 namespace {
@@ -20,12 +20,15 @@ std::vector<std::string> rows_of(const std::string& folder, const std::string& s
 
 /// What FTS5 and SQLite find wrong with the file: nothing.
 void check_integrity(IndexFixture& index) {
-  auto db = Database::open(index.folder.str() + "/index.db", {.durability = Durability::Off}).value();
-  CHECK(db.execute("INSERT INTO notes_fts(notes_fts, rank) VALUES ('integrity-check', 1)").has_value());
+  auto db =
+      Database::open(index.folder.str() + "/index.db", {.durability = Durability::Off}).value();
+  CHECK(db.execute("INSERT INTO notes_fts(notes_fts, rank) VALUES ('integrity-check', 1)")
+            .has_value());
   CHECK(rows_of(index.folder.str(), "PRAGMA integrity_check") == Paths{"ok"});
 }
 
-Paths walk(const NoteIndexReader& /*reader*/, const std::function<Result<Page<NoteRow>>(const std::string&)>& page_after) {
+Paths walk(const NoteIndexReader& /*reader*/,
+           const std::function<Result<Page<NoteRow>>(const std::string&)>& page_after) {
   Paths paths;
   std::string cursor;
   do {
@@ -84,7 +87,8 @@ TEST_CASE("edges tell source, target, relation and place", "[store][A67]") {
   IndexFixture index;
   index.put({{"n.md", ""}, {"s.md", "---\nrel: \"[[n]]\"\n---\nx [[n]]\n"}});
 
-  CHECK(rows_of(index.folder.str(), "SELECT source||'>'||target||':'||rel||':'||line FROM edges ORDER BY begin, rel") ==
+  CHECK(rows_of(index.folder.str(),
+                "SELECT source||'>'||target||':'||rel||':'||line FROM edges ORDER BY begin, rel") ==
         Paths{"s.md>n.md:rel:0", "s.md>n.md::4"});
 }
 
@@ -132,7 +136,8 @@ TEST_CASE("the generation moves with every change and not without", "[store]") {
   CHECK(index.reader->generation().value() == index.writer.generation().value());
 }
 
-TEST_CASE("a list of 1,000 notes is walked by 7 without gap or duplicate under inserts", "[store][A26][A17]") {
+TEST_CASE("a list of 1,000 notes is walked by 7 without gap or duplicate under inserts",
+          "[store][A26][A17]") {
   IndexFixture index;
   std::map<std::string, std::string> notes;
   Paths expected;
@@ -152,10 +157,13 @@ TEST_CASE("a list of 1,000 notes is walked by 7 without gap or duplicate under i
   CHECK(seen == expected);
 }
 
-TEST_CASE("list filters work alone and together, and hidden rows never shorten a page", "[store][A17]") {
+TEST_CASE("list filters work alone and together, and hidden rows never shorten a page",
+          "[store][A17]") {
   IndexFixture index;
   std::map<std::string, std::string> notes;
-  for (int i = 0; i < 40; ++i) notes[cat(i % 2 == 0 ? "open" : "secret", "/n", 10 + i, ".md")] = i % 4 == 0 ? "---\nStatus: [draft, x]\nn: 3\n---\n#a/b\n" : "#ab\n";
+  for (int i = 0; i < 40; ++i)
+    notes[cat(i % 2 == 0 ? "open" : "secret", "/n", 10 + i, ".md")] =
+        i % 4 == 0 ? "---\nStatus: [draft, x]\nn: 3\n---\n#a/b\n" : "#ab\n";
   index.put(notes);
   NoteFilter filter;
 
@@ -184,7 +192,8 @@ TEST_CASE("a cursor that is damaged or of another question is refused", "[store]
   NoteFilter other;
   other.path_glob = "x/**";
 
-  for (const auto& bad : {std::string("x"), std::string("eyJwIjoxfQ"), cursor.substr(1), cursor + "AAAA"}) {
+  for (const auto& bad :
+       {std::string("x"), std::string("eyJwIjoxfQ"), cursor.substr(1), cursor + "AAAA"}) {
     const auto page = index.reader->list({}, 1, bad);
     REQUIRE_FALSE(page.has_value());
     CHECK(page.error().reason == Reason::ValidationFailed);
@@ -193,22 +202,29 @@ TEST_CASE("a cursor that is damaged or of another question is refused", "[store]
   CHECK_FALSE(index.reader->list({}, 0, "").has_value());
 }
 
-TEST_CASE("tags count notes, keep the first spelling and know their children", "[store][A49][T-09][T-12]") {
+TEST_CASE("tags count notes, keep the first spelling and know their children",
+          "[store][A49][T-09][T-12]") {
   IndexFixture index;
-  index.put({{"a.md", "#Tag\n"}, {"b.md", "#TAG #tag\n"}, {"c.md", "---\ntags: [x/y]\n---\n#x\n"}, {"d.md", "#x/z #xy\n"}});
+  index.put({{"a.md", "#Tag\n"},
+             {"b.md", "#TAG #tag\n"},
+             {"c.md", "---\ntags: [x/y]\n---\n#x\n"},
+             {"d.md", "#x/z #xy\n"}});
 
   std::map<std::string, std::pair<int, int>> counts;
   const auto tags = index.reader->tags({}).value();
   for (const auto& tag : tags) counts[tag.tag] = {tag.count, tag.count_nested};
 
-  CHECK(counts == std::map<std::string, std::pair<int, int>>{
-                      {"Tag", {2, 2}}, {"x", {1, 2}}, {"x/y", {1, 1}}, {"x/z", {1, 1}}, {"xy", {1, 1}}});
+  CHECK(counts ==
+        std::map<std::string, std::pair<int, int>>{
+            {"Tag", {2, 2}}, {"x", {1, 2}}, {"x/y", {1, 1}}, {"x/z", {1, 1}}, {"xy", {1, 1}}});
   CHECK(index.reader->paths_with_tag("#X", {}).value() == Paths{"c.md", "d.md"});
 }
 
 TEST_CASE("counts equal what was put", "[store][A76]") {
   IndexFixture index;
-  index.put({{"a.md", "# H\n## I\n[[b]] [[none]] #t\n"}, {"b.md", "---\ntags: \"a, b\"\n---\n"}, {"p.png", ""}});
+  index.put({{"a.md", "# H\n## I\n[[b]] [[none]] #t\n"},
+             {"b.md", "---\ntags: \"a, b\"\n---\n"},
+             {"p.png", ""}});
 
   const auto counts = index.reader->counts({}).value();
 
@@ -227,7 +243,11 @@ TEST_CASE("texts are visited in path order without their properties", "[store]")
   index.put({{"b.md", "---\nk: v\n---\nbody #t\n"}, {"a.md", "bad \xFF bytes\n"}});
   std::vector<std::string> seen;
 
-  index.reader->visit_texts([&](const NoteIndexReader::NoteText& note) { seen.push_back(cat(note.path, "|", note.title, "|", note.text, "|", join(note.tags, ","))); }).value();
+  index.reader
+      ->visit_texts([&](const NoteIndexReader::NoteText& note) {
+        seen.push_back(cat(note.path, "|", note.title, "|", note.text, "|", join(note.tags, ",")));
+      })
+      .value();
 
   CHECK(seen == Paths{"a.md|a|bad \xEF\xBF\xBD bytes\n|", "b.md|b|body #t\n|t"});
 }
@@ -275,10 +295,12 @@ TEST_CASE("a transaction that was not committed is gone after opening again", "[
   {
     auto writer = NoteIndexWriter::open(folder.str(), Durability::Normal, random).value();
     writer.begin().value();
-    writer.put({NotePath::parse("a.md").value(), text.size(), 0, 0}, "e", "s", &text, &note).value();
+    writer.put({NotePath::parse("a.md").value(), text.size(), 0, 0}, "e", "s", &text, &note)
+        .value();
     writer.commit().value();
     writer.begin().value();
-    writer.put({NotePath::parse("b.md").value(), lost.size(), 0, 0}, "e", "s", &lost, &note).value();
+    writer.put({NotePath::parse("b.md").value(), lost.size(), 0, 0}, "e", "s", &lost, &note)
+        .value();
   }
 
   auto writer = NoteIndexWriter::open(folder.str(), Durability::Normal, random).value();
@@ -299,10 +321,16 @@ TEST_CASE("a damaged, foreign or newer index is moved aside and made anew", "[st
 
   std::ofstream(path) << std::string(8192, 'x');
   open();
-  Database::open(path, {.durability = Durability::Off}).value().execute("PRAGMA user_version=99").value();
+  Database::open(path, {.durability = Durability::Off})
+      .value()
+      .execute("PRAGMA user_version=99")
+      .value();
   open();
   std::filesystem::remove(path);
-  Database::open(path, {.durability = Durability::Off}).value().execute("CREATE TABLE files(x); PRAGMA user_version=1").value();
+  Database::open(path, {.durability = Durability::Off})
+      .value()
+      .execute("CREATE TABLE files(x); PRAGMA user_version=1")
+      .value();
   open();
 
   CHECK(std::filesystem::exists(path + ".damaged-1"));

@@ -1,11 +1,13 @@
-#include "tests/store/index_fixture.hpp"
 #include "base/unicode.hpp"
+#include "tests/store/index_fixture.hpp"
 
 namespace indx {
 namespace {
 
-Result<Page<SearchHit>> search_page(const IndexFixture& index, const std::string& q, int limit, const std::string& cursor = "",
-                                    SearchMatch match = SearchMatch::AllThenAny, const NoteFilter& filter = {}) {
+Result<Page<SearchHit>> search_page(const IndexFixture& index, const std::string& q, int limit,
+                                    const std::string& cursor = "",
+                                    SearchMatch match = SearchMatch::AllThenAny,
+                                    const NoteFilter& filter = {}) {
   SearchRequest request;
   request.q = q;
   request.limit = limit;
@@ -17,11 +19,14 @@ Result<Page<SearchHit>> search_page(const IndexFixture& index, const std::string
 
 }  // namespace
 
-TEST_CASE("punctuation in a query never breaks it and is checked on the raw text", "[store][A60][Q-01]") {
+TEST_CASE("punctuation in a query never breaks it and is checked on the raw text",
+          "[store][A60][Q-01]") {
   IndexFixture index;
-  index.put({{"n.md", "the co-op runs 1.0.21 in C++, don’t panic\n"}, {"c.md", "C notes on c and co op and don t 1 0 21\n"}});
+  index.put({{"n.md", "the co-op runs 1.0.21 in C++, don’t panic\n"},
+             {"c.md", "C notes on c and co op and don t 1 0 21\n"}});
 
-  for (const auto* q : {"co-op", "1.0.21", "C++", "c++", "don't"}) CHECK(index.find(q) == Paths{"n.md"});
+  for (const auto* q : {"co-op", "1.0.21", "C++", "c++", "don't"})
+    CHECK(index.find(q) == Paths{"n.md"});
   CHECK(index.find("runs:") == Paths{"n.md"});
   CHECK(index.find("(panic)") == Paths{"n.md"});
   CHECK(index.find("zz/b:c*(").empty());
@@ -32,7 +37,10 @@ TEST_CASE("punctuation in a query never breaks it and is checked on the raw text
 
 TEST_CASE("any part of unspaced text is found", "[store][A60][Q-03]") {
   IndexFixture index;
-  index.put({{"n.md", "東京都の天気\n"}, {"m.md", "重跑gen后引用清零\n"}, {"t.md", "ไทยภาษา\n"}, {"k.md", "한국어 검색\n"}});
+  index.put({{"n.md", "東京都の天気\n"},
+             {"m.md", "重跑gen后引用清零\n"},
+             {"t.md", "ไทยภาษา\n"},
+             {"k.md", "한국어 검색\n"}});
 
   CHECK(index.find("東京") == Paths{"n.md"});
   CHECK(index.find("京都") == Paths{"n.md"});
@@ -69,7 +77,9 @@ TEST_CASE("phrases, negation, choice, groups and prefixes", "[store][A60][Q-08]"
 
 TEST_CASE("tag, path, file and property operators", "[store][A60][Q-11]") {
   IndexFixture index;
-  index.put({{"a.md", "#x/y\n"}, {"b.md", "`#x`\n"}, {"sub/c.md", "---\nStatus: In Progress\nn: 3\nlist: [Red, blue]\ne:\n---\n#xy\n"}});
+  index.put({{"a.md", "#x/y\n"},
+             {"b.md", "`#x`\n"},
+             {"sub/c.md", "---\nStatus: In Progress\nn: 3\nlist: [Red, blue]\ne:\n---\n#xy\n"}});
 
   CHECK(index.find("tag:x") == Paths{"a.md"});
   CHECK(index.find("tag:#X/Y") == Paths{"a.md"});
@@ -77,7 +87,8 @@ TEST_CASE("tag, path, file and property operators", "[store][A60][Q-11]") {
   CHECK(index.find("path:SUB") == Paths{"sub/c.md"});
   CHECK(index.find("file:c.") == Paths{"sub/c.md"});
   CHECK(index.find("file:sub").empty());
-  for (const auto* q : {"[status]", "[Status:progress]", "[n:3]", "[list:red]", "[e:null]"}) CHECK(index.find(q) == Paths{"sub/c.md"});
+  for (const auto* q : {"[status]", "[Status:progress]", "[n:3]", "[list:red]", "[e:null]"})
+    CHECK(index.find(q) == Paths{"sub/c.md"});
   CHECK(index.find("[n:30]").empty());
   CHECK(index.find("[none]").empty());
 }
@@ -99,7 +110,8 @@ TEST_CASE("filters are applied before the page is cut", "[store][A60][Q-13]") {
   CHECK(index.find("w", SearchMatch::All, filter) == Paths{"other/y.md", "small/x.md"});
 }
 
-TEST_CASE("the order is that of SQLite's bm25 with weights 5, 3, 3, 1 and ties by path", "[store][A63]") {
+TEST_CASE("the order is that of SQLite's bm25 with weights 5, 3, 3, 1 and ties by path",
+          "[store][A63]") {
   IndexFixture index;
   SeededRandom random(3);
   const std::vector<std::string> words = {"apple", "pear", "plum", "fig", "kiwi"};
@@ -109,14 +121,17 @@ TEST_CASE("the order is that of SQLite's bm25 with weights 5, 3, 3, 1 and ties b
     return text;
   };
   std::map<std::string, std::string> notes;
-  for (int i = 0; i < 120; ++i) notes[cat("n", 100 + i, ".md")] = cat("# ", some(), "\n", some(), "\n## ", some(), "\n", some(), some());
+  for (int i = 0; i < 120; ++i)
+    notes[cat("n", 100 + i, ".md")] =
+        cat("# ", some(), "\n", some(), "\n## ", some(), "\n", some(), some());
   for (int i = 0; i < 30; ++i) notes[cat("tie", 10 + i, ".md")] = "apple pear\n";
   index.put(notes);
 
   Paths expected;
   auto db = Database::open(index.folder.str() + "/index.db", {.read_only = true}).value();
   auto query = db.prepare(
-      "SELECT f.path FROM notes_fts JOIN files f ON f.id=notes_fts.rowid WHERE notes_fts MATCH 'apple AND pear' "
+      "SELECT f.path FROM notes_fts JOIN files f ON f.id=notes_fts.rowid WHERE notes_fts MATCH "
+      "'apple AND pear' "
       "ORDER BY bm25(notes_fts, 5.0, 3.0, 3.0, 1.0), f.path");
   while (query.step().value()) expected.push_back(query.text(0));
   Paths seen;
@@ -162,7 +177,9 @@ TEST_CASE("notes with all words come before notes with some, across pages", "[st
 
 TEST_CASE("a hit tells where it matched and shows it in bold", "[store][A61]") {
   IndexFixture index;
-  index.put({{"Plan.md", "---\ntags: [budget]\nowner: Zelda\n---\nSome long text about the **budget**\nof the year\n"},
+  index.put({{"Plan.md",
+              "---\ntags: [budget]\nowner: Zelda\n---\nSome long text about the **budget**\nof the "
+              "year\n"},
              {"other.md", "# Budget heading\n"}});
 
   const auto hit = index.first_hit("budget plan");
@@ -174,12 +191,14 @@ TEST_CASE("a hit tells where it matched and shows it in bold", "[store][A61]") {
   CHECK(hit.snippet.find("**budget**") != std::string::npos);
   CHECK(index.first_hit("zelda").matched_in == Paths{"frontmatter"});
   CHECK(index.first_hit("tag:budget").matched_in == Paths{"tags"});
-  CHECK(index.first_hit("text year").snippet == "Some long **text** about the **budget** of the **year**");
+  CHECK(index.first_hit("text year").snippet ==
+        "Some long **text** about the **budget** of the **year**");
 }
 
 TEST_CASE("snippets never cut a grapheme", "[store][A61]") {
   IndexFixture index;
-  std::string family = "\U0001F468\u200D\U0001F469\u200D\U0001F467", accents = "e\u0301\u0323", text;
+  std::string family = "\U0001F468\u200D\U0001F469\u200D\U0001F467", accents = "e\u0301\u0323",
+              text;
   for (int i = 0; i < 60; ++i) text += family + accents;
   index.put("n.md", text + " needle " + text + "ก\u0E33\n");
 
@@ -201,7 +220,8 @@ TEST_CASE("a search of an unchanged vault gives the same bytes a hundred times",
   const auto print = [&] {
     std::string all;
     const auto page = search_page(index, "same here 3", 20).value();
-    for (const auto& hit : page.rows) all += cat(hit.path, hit.score, hit.snippet, hit.matched, join(hit.matched_in, ","), "\n");
+    for (const auto& hit : page.rows)
+      all += cat(hit.path, hit.score, hit.snippet, hit.matched, join(hit.matched_in, ","), "\n");
     return all + page.next_cursor.value_or("");
   };
   const auto first = print();
@@ -209,14 +229,16 @@ TEST_CASE("a search of an unchanged vault gives the same bytes a hundred times",
   for (int i = 0; i < 100; ++i) REQUIRE(print() == first);
 }
 
-TEST_CASE("a limit out of bounds, an empty query and a foreign cursor are refused", "[store][A26][A60]") {
+TEST_CASE("a limit out of bounds, an empty query and a foreign cursor are refused",
+          "[store][A26][A60]") {
   IndexFixture index;
   index.put({{"a.md", "w\n"}, {"b.md", "w\n"}});
   const auto cursor = search_page(index, "w", 1).value().next_cursor.value();
 
   CHECK(search_page(index, "w", 1, cursor).value().rows.front().path == "b.md");
-  for (const auto& refused : {search_page(index, "w", 0), search_page(index, "w", 201), search_page(index, "  ", 5),
-                              search_page(index, "other", 1, cursor), search_page(index, "w", 1, "%%%")}) {
+  for (const auto& refused :
+       {search_page(index, "w", 0), search_page(index, "w", 201), search_page(index, "  ", 5),
+        search_page(index, "other", 1, cursor), search_page(index, "w", 1, "%%%")}) {
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().reason == Reason::ValidationFailed);
   }
@@ -230,7 +252,8 @@ TEST_CASE("hostile queries are answered", "[store][A60]") {
 
   for (int round = 0; round < 500; ++round) {
     std::string q;
-    for (auto length = 1 + random.next() % 30; length > 0; --length) q += alphabet[random.next() % alphabet.size()];
+    for (auto length = 1 + random.next() % 30; length > 0; --length)
+      q += alphabet[random.next() % alphabet.size()];
     const auto page = search_page(index, q, 5);
     if (!page.has_value()) CHECK(page.error().reason == Reason::ValidationFailed);
   }

@@ -1,9 +1,9 @@
 #include "store/search_query.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "base/random.hpp"
 #include "base/text.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 namespace {
@@ -18,13 +18,20 @@ std::string shape(const QueryNode& node) {
       auto text = join(node.text.words, "_") + (node.text.is_prefix ? "*" : "");
       return node.text.exact.empty() ? text : cat(text, "<", join(node.text.exact, ","), ">");
     }
-    case Kind::Tag: return "tag=" + node.value;
-    case Kind::Path: return "path=" + node.value;
-    case Kind::File: return "file=" + node.value;
-    case Kind::Property: return cat("[", node.name, node.has_value ? ":" + node.value : "", "]");
-    case Kind::And: return cat("(", join(parts, " "), ")");
-    case Kind::Or: return cat("(", join(parts, "|"), ")");
-    case Kind::Not: return "-" + join(parts, " ");
+    case Kind::Tag:
+      return "tag=" + node.value;
+    case Kind::Path:
+      return "path=" + node.value;
+    case Kind::File:
+      return "file=" + node.value;
+    case Kind::Property:
+      return cat("[", node.name, node.has_value ? ":" + node.value : "", "]");
+    case Kind::And:
+      return cat("(", join(parts, " "), ")");
+    case Kind::Or:
+      return cat("(", join(parts, "|"), ")");
+    case Kind::Not:
+      return "-" + join(parts, " ");
   }
   return "?";
 }
@@ -69,7 +76,8 @@ TEST_CASE("words keep the punctuation that means something", "[store]") {
 }
 
 TEST_CASE("an empty or overlong query is refused", "[store]") {
-  for (const auto& q : {std::string(), std::string(" \t\n"), std::string(kMaxQueryBytes + 1, 'a')}) {
+  for (const auto& q :
+       {std::string(), std::string(" \t\n"), std::string(kMaxQueryBytes + 1, 'a')}) {
     const auto parsed = parse_query(q);
     REQUIRE_FALSE(parsed.has_value());
     CHECK(parsed.error().reason == Reason::ValidationFailed);
@@ -84,7 +92,8 @@ TEST_CASE("any bytes give a query or a refusal, never a fault", "[store]") {
   const std::string_view alphabet = "ab \"()[]:-*\\OR tag:#\xC3\xA9\xFF\x00+";
   for (int round = 0; round < 3000; ++round) {
     std::string q;
-    for (auto length = random.next() % 40; length > 0; --length) q += alphabet[random.next() % alphabet.size()];
+    for (auto length = random.next() % 40; length > 0; --length)
+      q += alphabet[random.next() % alphabet.size()];
     const auto parsed = parse_query(q);
     if (parsed.has_value()) CHECK_FALSE(parsed->children.empty());
   }

@@ -1,12 +1,12 @@
 #include "store/state_schema.hpp"
 
-#include <catch2/catch.hpp>
-
-#include <sys/stat.h>
-
 #include "store/event_store.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/state_db.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <sys/stat.h>
 
 namespace indx {
 namespace {
@@ -20,9 +20,12 @@ std::int64_t count_rows(Database& db, const std::string& table) {
 Event sample_event() { return {.kind = "note.created", .at = from_millis(1), .actor = "api"}; }
 
 Status insert_raw_job(Database& db, const std::string& columns, const std::string& values) {
-  return db.execute("INSERT INTO jobs (id, kind, operation_version, input, owner, subject, keep, priority, max_attempts, "
-                    "max_crashes, progress, run_at, created_at, updated_at, state" + columns +
-                    ") VALUES ('j', 'k', 1, '{}', '{}', '', 0, 0, 5, 3, '{}', 1, 1, 1, " + values + ")");
+  return db.execute(
+      "INSERT INTO jobs (id, kind, operation_version, input, owner, subject, keep, priority, "
+      "max_attempts, "
+      "max_crashes, progress, run_at, created_at, updated_at, state" +
+      columns + ") VALUES ('j', 'k', 1, '{}', '{}', '', 0, 0, 5, 3, '{}', 1, 1, 1, " + values +
+      ")");
 }
 
 }  // namespace
@@ -61,7 +64,8 @@ TEST_CASE("a state.db of a newer program is refused by writer and reader", "[sto
   StateDb state;
   REQUIRE(state.db.execute("PRAGMA user_version=99").has_value());
 
-  CHECK(open_state_db(state.dir.path(), Durability::Off).error().reason == Reason::UnsupportedVersion);
+  CHECK(open_state_db(state.dir.path(), Durability::Off).error().reason ==
+        Reason::UnsupportedVersion);
   CHECK(open_state_db_reader(state.dir.path()).error().reason == Reason::UnsupportedVersion);
 }
 

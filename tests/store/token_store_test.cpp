@@ -1,13 +1,13 @@
 #include "store/token_store.hpp"
 
+#include "tests/support/fake_clock.hpp"
+#include "tests/support/state_db.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-
-#include "tests/support/fake_clock.hpp"
-#include "tests/support/state_db.hpp"
 
 namespace indx {
 namespace {
@@ -15,12 +15,17 @@ namespace {
 constexpr const char* kSecret = "indx_00112233445566778899aabbccddeeff";
 
 TokenRecord token_record(const std::string& id, Timestamp now) {
-  return {.id = id, .name = "laptop", .scopes = {"vault:read", "vault:write"}, .path_globs = {"Public/**"}, .created_at = now};
+  return {.id = id,
+          .name = "laptop",
+          .scopes = {"vault:read", "vault:write"},
+          .path_globs = {"Public/**"},
+          .created_at = now};
 }
 
 std::string bytes_of_all_files(const std::string& dir) {
   std::ostringstream all;
-  for (const auto& entry : std::filesystem::directory_iterator(dir)) all << std::ifstream(entry.path()).rdbuf();
+  for (const auto& entry : std::filesystem::directory_iterator(dir))
+    all << std::ifstream(entry.path()).rdbuf();
   return all.str();
 }
 
@@ -70,7 +75,8 @@ TEST_CASE("two tokens cannot share a secret and none is empty", "[store][A82]") 
   REQUIRE(tokens.add(token_record("tok_1", clock.now()), kSecret).has_value());
 
   CHECK(tokens.add(token_record("tok_2", clock.now()), kSecret).error().reason == Reason::Conflict);
-  CHECK(tokens.add(token_record("tok_3", clock.now()), "").error().reason == Reason::ValidationFailed);
+  CHECK(tokens.add(token_record("tok_3", clock.now()), "").error().reason ==
+        Reason::ValidationFailed);
 }
 
 }  // namespace indx

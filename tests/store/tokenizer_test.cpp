@@ -1,6 +1,7 @@
 #include "store/tokenizer.hpp"
 
 #include <catch2/catch.hpp>
+
 #include <vector>
 
 namespace indx {
@@ -15,8 +16,10 @@ std::vector<std::string> read_words(std::string_view text) {
 }  // namespace
 
 TEST_CASE("words are folded without case and combining marks in every script", "[store]") {
-  CHECK(read_words("Café CRÈME nai\xCC\x88ve") == std::vector<std::string>{"cafe", "creme", "naive"});
-  CHECK(read_words("Ελληνικός ΕΛΛΗΝΙΚΟΣ ελληνικος") == std::vector<std::string>{"ελληνικοσ", "ελληνικοσ", "ελληνικοσ"});
+  CHECK(read_words("Café CRÈME nai\xCC\x88ve") ==
+        std::vector<std::string>{"cafe", "creme", "naive"});
+  CHECK(read_words("Ελληνικός ΕΛΛΗΝΙΚΟΣ ελληνικος") ==
+        std::vector<std::string>{"ελληνικοσ", "ελληνικοσ", "ελληνικοσ"});
   CHECK(read_words("Ёлка Йод") == std::vector<std::string>{"елка", "иод"});
   CHECK(read_words("שָׁלוֹם") == read_words("שלום"));
 }
@@ -29,9 +32,11 @@ TEST_CASE("sharp s, dotless i and o with stroke keep their identity", "[store]")
 }
 
 TEST_CASE("each character of an unspaced script is a word of its own", "[store]") {
-  CHECK(read_words("重跑gen后引用") == std::vector<std::string>{"重", "跑", "gen", "后", "引", "用"});
+  CHECK(read_words("重跑gen后引用") ==
+        std::vector<std::string>{"重", "跑", "gen", "后", "引", "用"});
   CHECK(read_words("한국 text") == std::vector<std::string>{"한", "국", "text"});
-  CHECK(read_words("\u1112\u1161\u11ab") == std::vector<std::string>{"한"});  // written as single letters
+  CHECK(read_words("\u1112\u1161\u11ab") ==
+        std::vector<std::string>{"한"});  // written as single letters
 }
 
 TEST_CASE("a word knows its bytes, its combining marks included", "[store]") {

@@ -1,9 +1,9 @@
 #include "store/usage_store.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/state_db.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 
@@ -11,7 +11,12 @@ TEST_CASE("a model call leaves its trace before it is made and its cost after", 
   StateDb state;
   FakeClock clock;
   UsageStore usage(state.db);
-  UsageRecord call{.id = "u1", .operation = "ai_tag", .provider = "p", .model = "m", .job_id = "j1", .started_at = clock.now()};
+  UsageRecord call{.id = "u1",
+                   .operation = "ai_tag",
+                   .provider = "p",
+                   .model = "m",
+                   .job_id = "j1",
+                   .started_at = clock.now()};
   REQUIRE(usage.start(call).has_value());
   call.status = "succeeded";
   call.input_tokens = 100;

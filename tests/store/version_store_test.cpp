@@ -1,14 +1,14 @@
 #include "store/version_store.hpp"
 
-#include <catch2/catch.hpp>
-
-#include <filesystem>
-#include <fstream>
-
 #include "base/hash.hpp"
 #include "base/random.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/state_db.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
 
 namespace indx {
 namespace {
@@ -17,10 +17,13 @@ struct VersionFixture : StateDb {
   FakeClock clock;
   VersionStore store{db, dir.path()};
 
-  std::int64_t keep(const std::string& path, const std::string& bytes, const std::string& job_id = "") {
+  std::int64_t keep(const std::string& path, const std::string& bytes,
+                    const std::string& job_id = "") {
     return store.keep(path, bytes, job_id, clock.now()).value();
   }
-  std::string file_of(const std::string& bytes) const { return dir.path() + "/versions/" + sha256_hex(bytes); }
+  std::string file_of(const std::string& bytes) const {
+    return dir.path() + "/versions/" + sha256_hex(bytes);
+  }
   std::vector<std::string> contents(const std::string& path) {
     std::vector<std::string> all;
     const auto versions = store.list(path).value();
@@ -53,7 +56,8 @@ TEST_CASE_METHOD(VersionFixture, "a version gives back the exact bytes, newest f
   CHECK(store.read(999).error().reason == Reason::NotFound);
 }
 
-TEST_CASE_METHOD(VersionFixture, "a large version is a file that goes with its last version", "[store]") {
+TEST_CASE_METHOD(VersionFixture, "a large version is a file that goes with its last version",
+                 "[store]") {
   const auto large = incompressible_bytes((1U << 20U) + 1);
   keep("a.md", large);
   keep("b.md", large);
@@ -71,7 +75,9 @@ TEST_CASE_METHOD(VersionFixture, "a large version is a file that goes with its l
   CHECK(contents("a.md") == Contents{"small"});
 }
 
-TEST_CASE_METHOD(VersionFixture, "a file without a row after a crash is swept and one with a row is not", "[store]") {
+TEST_CASE_METHOD(VersionFixture,
+                 "a file without a row after a crash is swept and one with a row is not",
+                 "[store]") {
   const auto large = incompressible_bytes((1U << 20U) + 1);
   keep("a.md", large);
   std::ofstream(dir.path() + "/versions/" + sha256_hex("x") + ".part") << "half";
@@ -93,7 +99,8 @@ TEST_CASE_METHOD(VersionFixture, "a damaged version is refused, never restored",
   CHECK(store.read(id).error().reason == Reason::Internal);
 }
 
-TEST_CASE_METHOD(VersionFixture, "versions go by number and age, oldest first, a batch at a time", "[store]") {
+TEST_CASE_METHOD(VersionFixture, "versions go by number and age, oldest first, a batch at a time",
+                 "[store]") {
   for (int i = 0; i < 5; ++i) keep("a.md", "v" + std::to_string(i));
 
   CHECK(store.prune({.per_note = 2}, clock.now(), 2).value() == 2);
@@ -104,7 +111,9 @@ TEST_CASE_METHOD(VersionFixture, "versions go by number and age, oldest first, a
   CHECK(contents("a.md").empty());
 }
 
-TEST_CASE_METHOD(VersionFixture, "the limit of bytes takes the oldest and never a job that can be reverted", "[store]") {
+TEST_CASE_METHOD(VersionFixture,
+                 "the limit of bytes takes the oldest and never a job that can be reverted",
+                 "[store]") {
   keep("a.md", incompressible_bytes(4000), "j1");
   keep("b.md", incompressible_bytes(5000));
   keep("c.md", incompressible_bytes(6000));

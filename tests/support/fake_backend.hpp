@@ -1,12 +1,13 @@
 #pragma once
-#include <thread>
-
 #include "ops/dispatch.hpp"
 #include "tests/support/fake_context.hpp"
 
+#include <thread>
+
 namespace indx {
 
-/// The engine that dispatch sees: lanes run at once, or when the test says so; jobs wait until the test ends them.
+/// The engine that dispatch sees: lanes run at once, or when the test says so; jobs wait until the
+/// test ends them.
 class FakeBackend : public Backend {
  public:
   FakeWorld world;
@@ -23,15 +24,18 @@ class FakeBackend : public Backend {
   bool is_draining() const override { return draining; }
   Json health() override { return Json{{"ready", true}}; }
   Result<Principal> authenticate(const std::string&) override { return world.principal; }
-  std::unique_ptr<Context> make_context(const Principal& principal, const CancelToken&, const std::string&,
+  std::unique_ptr<Context> make_context(const Principal& principal, const CancelToken&,
+                                        const std::string&,
                                         const std::optional<IdempotencyKey>&) override {
     world.principal = principal;
     return std::make_unique<FakeContext>(world);
   }
   Status run_on_lane(std::function<void()> work) override {
     if (lanes_are_full) return make_error(Reason::Unavailable, "No lane is free.");
-    if (lanes_wait) waiting_lanes.push_back(std::move(work));
-    else work();
+    if (lanes_wait)
+      waiting_lanes.push_back(std::move(work));
+    else
+      work();
     return {};
   }
   void run_waiting_lanes() {
@@ -39,7 +43,8 @@ class FakeBackend : public Backend {
     for (auto& work : std::exchange(waiting_lanes, {})) work();
   }
 
-  Result<Job> enqueue(const JobRequest& request, const std::optional<IdempotencyKey>& key) override {
+  Result<Job> enqueue(const JobRequest& request,
+                      const std::optional<IdempotencyKey>& key) override {
     enqueued.push_back(request);
     Job job;
     job.id = JobId{"job" + std::to_string(enqueued.size())};
@@ -55,13 +60,15 @@ class FakeBackend : public Backend {
   void add_waiter(const JobId& id) override { ++waiters[id.value]; }
   void remove_waiter(const JobId& id) override { --waiters[id.value]; }
 
-  Result<std::optional<Remembered>> claim_key(const std::string&, const IdempotencyKey& key) override {
+  Result<std::optional<Remembered>> claim_key(const std::string&,
+                                              const IdempotencyKey& key) override {
     const auto [it, is_new] = keys.try_emplace(key.operation + "/" + key.key);
     if (!is_new) return std::optional(it->second);
     it->second.body_hash = key.body_hash;
     return std::optional<Remembered>();
   }
-  Status complete_key(const std::string&, const IdempotencyKey& key, int http_status, const Json& reply) override {
+  Status complete_key(const std::string&, const IdempotencyKey& key, int http_status,
+                      const Json& reply) override {
     auto& row = keys[key.operation + "/" + key.key];
     row.is_done = true;
     row.http_status = http_status;
@@ -73,7 +80,8 @@ class FakeBackend : public Backend {
     return {};
   }
 
-  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter, const std::optional<std::string>&,
+  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter,
+                                                  const std::optional<std::string>&,
                                                   std::function<bool(const Event&)> sink) override {
     struct Fake : Subscription {
       ~Fake() override { backend->sinks.erase(id); }
@@ -96,7 +104,8 @@ class FakeBackend : public Backend {
     for (const auto& [id, entry] : copy)
       if (entry.first.job_id == job_id) entry.second(event);
   }
-  void end_job(const std::string& id, JobState state, std::optional<Json> result = {}, std::optional<Error> error = {}) {
+  void end_job(const std::string& id, JobState state, std::optional<Json> result = {},
+               std::optional<Error> error = {}) {
     auto& job = jobs_by_id.at(id);
     job.state = state;
     job.result = std::move(result);

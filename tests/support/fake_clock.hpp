@@ -1,7 +1,7 @@
 #pragma once
-#include <atomic>
-
 #include "base/clock.hpp"
+
+#include <atomic>
 
 namespace indx {
 

@@ -1,16 +1,17 @@
 #pragma once
-#include <algorithm>
-#include <map>
-
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "ops/context.hpp"
 #include "tests/support/fake_clock.hpp"
 
+#include <algorithm>
+#include <map>
+
 namespace indx {
 
-/// A vault in memory and a Context over it, for handlers. Shared by the Contexts of one test's lanes.
+/// A vault in memory and a Context over it, for handlers. Shared by the Contexts of one test's
+/// lanes.
 struct FakeWorld {
   std::map<std::string, std::string> files;
   Config config;
@@ -24,8 +25,8 @@ struct FakeWorld {
 
   std::vector<Job> jobs;
   std::vector<Json> tokens;
-  std::map<std::string, Json> steps;          ///< stored ones; keep them to play a resumed job
-  std::vector<std::string> steps_run, writes; ///< keys and paths, in order
+  std::map<std::string, Json> steps;           ///< stored ones; keep them to play a resumed job
+  std::vector<std::string> steps_run, writes;  ///< keys and paths, in order
   std::vector<Json> events;
   std::vector<JobProgress> progress;
   std::function<void(const std::string& path)> before_write;
@@ -49,7 +50,8 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
   Models& models() override { return *this; }
   Tokens& tokens() override { return *this; }
 
-  Result<Json> step(std::string_view key, const Json& inputs, const std::function<Result<Json>()>& fn) override {
+  Result<Json> step(std::string_view key, const Json& inputs,
+                    const std::function<Result<Json>()>& fn) override {
     const std::string id = std::string(key) + "#" + canonical_hash(inputs);
     if (is_job_ && world_.steps.contains(id)) return world_.steps[id];
     world_.steps_run.emplace_back(key);
@@ -57,22 +59,27 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     if (is_job_ && result) world_.steps[id] = *result;
     return result;
   }
-  Result<std::vector<Result<Json>>> map(std::string_view phase, const std::vector<MapItem>& items, const MapFn& fn) override {
+  Result<std::vector<Result<Json>>> map(std::string_view phase, const std::vector<MapItem>& items,
+                                        const MapFn& fn) override {
     std::vector<Result<Json>> results;
     for (const auto& item : items) {
       if (world_.cancel.is_cancelled()) return make_error(Reason::Cancelled, "cancelled");
-      results.push_back(step(std::string(phase) + "/" + item.id + "/item", item.inputs, [&] { return fn(*this, item); }));
+      results.push_back(step(std::string(phase) + "/" + item.id + "/item", item.inputs,
+                             [&] { return fn(*this, item); }));
     }
     return results;
   }
   Result<WriteOutcome> write_step(std::string_view key, const NoteChange& change) override {
-    if (is_job_ && world_.steps.contains(std::string(key))) return write_outcome_from_json(world_.steps[std::string(key)]);
+    if (is_job_ && world_.steps.contains(std::string(key)))
+      return write_outcome_from_json(world_.steps[std::string(key)]);
     auto outcome = write(change);
     if (is_job_ && outcome) world_.steps[std::string(key)] = to_json(*outcome);
     return outcome;
   }
   void progress(const JobProgress& progress) override { world_.progress.push_back(progress); }
-  void emit(const std::string& kind, const Json& data) override { world_.events.push_back(Json{{"kind", kind}, {"data", data}}); }
+  void emit(const std::string& kind, const Json& data) override {
+    world_.events.push_back(Json{{"kind", kind}, {"data", data}});
+  }
 
   // Notes
   Result<NoteFile> read(const NotePath& path) override {
@@ -89,15 +96,28 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     const auto it = world_.files.find(path);
     const auto before = it == world_.files.end() ? std::nullopt : std::optional(it->second);
     const auto after = INDX_TRY(apply_change(change, before));
-    WriteOutcome outcome{change.path, before ? etag_of(*before) : "", after ? etag_of(*after) : "", "", 0, 0, !before, before != after, "", "", {}};
+    WriteOutcome outcome{change.path,
+                         before ? etag_of(*before) : "",
+                         after ? etag_of(*after) : "",
+                         "",
+                         0,
+                         0,
+                         !before,
+                         before != after,
+                         "",
+                         "",
+                         {}};
     if (change.dry_run) outcome.diff = unified_diff(path, before.value_or(""), after.value_or(""));
     if (change.dry_run || !outcome.changed) return outcome;
     world_.writes.push_back(path);
-    if (after) world_.files[path] = *after;
-    else world_.files.erase(path);
+    if (after)
+      world_.files[path] = *after;
+    else
+      world_.files.erase(path);
     return outcome;
   }
-  Result<std::vector<Json>> check_etags(const std::vector<std::pair<NotePath, std::string>>& expected) override {
+  Result<std::vector<Json>> check_etags(
+      const std::vector<std::pair<NotePath, std::string>>& expected) override {
     std::vector<Json> failed;
     for (const auto& [path, etag] : expected)
       if (const auto actual = world_.etag(path.str()); actual != etag)
@@ -115,14 +135,16 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
         page.next_cursor = page.rows.back().path;
         break;
       }
-      page.rows.push_back({path, path, etag_of(bytes), bytes.size(), world_.clock.now(), tags_of(bytes)});
+      page.rows.push_back(
+          {path, path, etag_of(bytes), bytes.size(), world_.clock.now(), tags_of(bytes)});
     }
     return page;
   }
   Result<Page<SearchHit>> search(SearchRequest request) override {
     Page<SearchHit> page;
     for (const auto& [path, bytes] : world_.files)
-      if (world_.is_visible(path) && bytes.find(request.q) != std::string::npos && page.rows.size() < static_cast<std::size_t>(request.limit))
+      if (world_.is_visible(path) && bytes.find(request.q) != std::string::npos &&
+          page.rows.size() < static_cast<std::size_t>(request.limit))
         page.rows.push_back({path, path, 1.5, "**" + request.q + "**", {}, {"body"}, "all"});
     return page;
   }
@@ -147,7 +169,9 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     std::vector<std::string> paths;
     for (const auto& [path, bytes] : world_.files) {
       const auto tags = tags_of(bytes);
-      const bool has = std::any_of(tags.begin(), tags.end(), [&](const auto& t) { return fold_case(t) == fold_case(tag) || fold_case(t).starts_with(fold_case(tag) + "/"); });
+      const bool has = std::any_of(tags.begin(), tags.end(), [&](const auto& t) {
+        return fold_case(t) == fold_case(tag) || fold_case(t).starts_with(fold_case(tag) + "/");
+      });
       if (has && world_.is_visible(path)) paths.push_back(path);
     }
     return paths;
@@ -165,7 +189,9 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     corpus->finish();
     return std::shared_ptr<const Corpus>(corpus);
   }
-  Result<Json> reindex(bool rebuild, const std::vector<std::string>& paths) override { return Json{{"rebuild", rebuild}, {"paths", paths.size()}}; }
+  Result<Json> reindex(bool rebuild, const std::vector<std::string>& paths) override {
+    return Json{{"rebuild", rebuild}, {"paths", paths.size()}};
+  }
 
   // Jobs
   Result<JobPage> list(const JobFilter& filter, int, const std::string&) override {
@@ -197,10 +223,13 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     world_.requests.push_back(request);
     return world_.generate(request, item);
   }
-  Result<Json> usage_today() override { return Json{{"calls", 2}, {"input_tokens", 30}, {"output_tokens", 4}, {"cost_usd", 0.5}}; }
+  Result<Json> usage_today() override {
+    return Json{{"calls", 2}, {"input_tokens", 30}, {"output_tokens", 4}, {"cost_usd", 0.5}};
+  }
 
   // Tokens
-  Result<NewToken> create(const std::string& name, const std::vector<std::string>&, const std::vector<std::string>&) override {
+  Result<NewToken> create(const std::string& name, const std::vector<std::string>&,
+                          const std::vector<std::string>&) override {
     return NewToken{"tok_" + name, "indx_secret"};
   }
   Result<std::vector<Json>> list() override { return world_.tokens; }
@@ -218,7 +247,8 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
 };
 
 /// Validates the input and runs the operation, as dispatch does.
-inline Result<Json> run_operation(FakeWorld& world, const Operation& operation, const Json& input, bool is_job = false) {
+inline Result<Json> run_operation(FakeWorld& world, const Operation& operation, const Json& input,
+                                  bool is_job = false) {
   const Json checked = INDX_TRY(validate(operation.input, input));
   FakeContext context(world, is_job);
   return operation.handler(context, checked);

@@ -1,15 +1,14 @@
 #include "tests/support/model_server.hpp"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cctype>
-
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "tests/support/raw_server.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace indx {
 namespace {
@@ -17,13 +16,16 @@ namespace {
 constexpr std::size_t kLongWord = 6;
 constexpr std::size_t kHugeBytes = 50U << 20U;
 
-/// The note inside the data section of the tagging prompt (`<<<NOTE id` … `NOTE id>>>`), else the whole text.
+/// The note inside the data section of the tagging prompt (`<<<NOTE id` … `NOTE id>>>`), else the
+/// whole text.
 std::string note_of(const std::string& prompt) {
   const auto begin = prompt.find("<<<NOTE ");
   const auto line_end = begin == prompt.npos ? prompt.npos : prompt.find('\n', begin);
   if (line_end == prompt.npos) return prompt;
-  const auto end = prompt.find(cat("\nNOTE ", prompt.substr(begin + 8, line_end - begin - 8), ">>>"), line_end);
-  return end == prompt.npos ? prompt : prompt.substr(line_end + 1, end == line_end ? 0 : end - line_end - 1);
+  const auto end =
+      prompt.find(cat("\nNOTE ", prompt.substr(begin + 8, line_end - begin - 8), ">>>"), line_end);
+  return end == prompt.npos ? prompt
+                            : prompt.substr(line_end + 1, end == line_end ? 0 : end - line_end - 1);
 }
 
 std::string content_of(const Json& request) {
@@ -48,32 +50,42 @@ std::vector<LongWord> frequent_words(const std::string& note) {
         continue;
       }
       if (word.size() >= kLongWord) {
-        const auto it = std::find_if(words.begin(), words.end(), [&](const LongWord& w) { return w.word == word; });
-        if (it != words.end()) ++it->count;
-        else words.push_back({word, std::string(prefix_at_grapheme(trim(line), 120)), 1});
+        const auto it = std::find_if(words.begin(), words.end(),
+                                     [&](const LongWord& w) { return w.word == word; });
+        if (it != words.end())
+          ++it->count;
+        else
+          words.push_back({word, std::string(prefix_at_grapheme(trim(line), 120)), 1});
       }
       word.clear();
     }
   }
-  std::stable_sort(words.begin(), words.end(), [](const LongWord& a, const LongWord& b) { return a.count > b.count; });
+  std::stable_sort(words.begin(), words.end(),
+                   [](const LongWord& a, const LongWord& b) { return a.count > b.count; });
   words.resize(std::min<std::size_t>(words.size(), 2));
   return words;
 }
 
 /// The tags that the schema allows, empty: any.
 std::vector<std::string> allowed_tags(const Json& request) {
-  const auto pointer = Json::json_pointer("/response_format/json_schema/schema/properties/tags/items/properties/tag/enum");
-  return request.contains(pointer) ? request[pointer].get<std::vector<std::string>>() : std::vector<std::string>();
+  const auto pointer = Json::json_pointer(
+      "/response_format/json_schema/schema/properties/tags/items/properties/tag/enum");
+  return request.contains(pointer) ? request[pointer].get<std::vector<std::string>>()
+                                   : std::vector<std::string>();
 }
 
 Json tags_for(const Json& request, const std::string& note) {
   Json tags = Json::array();
   const auto add = [&](const std::string& tag, const std::string& quote, double confidence) {
-    tags.push_back({{"tag", tag}, {"confidence", confidence}, {"rationale", "The note says " + tag + "."}, {"quotes", {quote}}});
+    tags.push_back({{"tag", tag},
+                    {"confidence", confidence},
+                    {"rationale", "The note says " + tag + "."},
+                    {"quotes", {quote}}});
   };
   const auto allowed = allowed_tags(request);
   if (allowed.empty())
-    for (const auto& word : frequent_words(note)) add(word.word, word.line, word.count > 1 ? 0.9 : 0.8);
+    for (const auto& word : frequent_words(note))
+      add(word.word, word.line, word.count > 1 ? 0.9 : 0.8);
   for (const auto& tag : allowed)
     for (const auto& line : split(note, '\n'))
       if (line.find(tag) != line.npos) {
@@ -84,22 +96,27 @@ Json tags_for(const Json& request, const std::string& note) {
 }
 
 std::string http_answer(int status, const std::string& body, const std::string& headers = "") {
-  return cat("HTTP/1.1 ", status, " Scripted\r\nContent-Type: application/json\r\nConnection: close\r\n", headers,
+  return cat("HTTP/1.1 ", status,
+             " Scripted\r\nContent-Type: application/json\r\nConnection: close\r\n", headers,
              "Content-Length: ", body.size(), "\r\n\r\n", body);
 }
 
-Json completion(const Json& request, const std::string& text, const std::string& finish, const Json& refusal = Json()) {
+Json completion(const Json& request, const std::string& text, const std::string& finish,
+                const Json& refusal = Json()) {
   const Json message{{"role", "assistant"}, {"content", text}, {"refusal", refusal}};
   return {{"id", "chatcmpl-1"},
           {"object", "chat.completion"},
           {"model", request.value("model", "")},
           {"choices", {{{"index", 0}, {"message", message}, {"finish_reason", finish}}}},
-          {"usage", {{"prompt_tokens", content_of(request).size() / 4 + 1}, {"completion_tokens", text.size() / 4 + 1}}}};
+          {"usage",
+           {{"prompt_tokens", content_of(request).size() / 4 + 1},
+            {"completion_tokens", text.size() / 4 + 1}}}};
 }
 
 }  // namespace
 
-ModelServer::ModelServer(int port, milliseconds delay) : port_(port), listener_(listen_on_loopback(&port_)), delay_(delay) {
+ModelServer::ModelServer(int port, milliseconds delay)
+    : port_(port), listener_(listen_on_loopback(&port_)), delay_(delay) {
   acceptor_ = std::thread([this] {
     for (;;) {
       const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -166,11 +183,13 @@ std::string ModelServer::answer(int socket, const std::string& head, const std::
   }
   if (line.starts_with("POST /script ")) {
     const auto json = Json::parse(body, nullptr, false);
-    if (!json.is_object() || !json.contains("responses")) return http_answer(400, R"({"error":"responses[] is missing"})");
+    if (!json.is_object() || !json.contains("responses"))
+      return http_answer(400, R"({"error":"responses[] is missing"})");
     for (const auto& response : json["responses"]) script(response);
     return http_answer(200, "{}");
   }
-  if (line.find("/chat/completions ") == line.npos || !line.starts_with("POST ")) return http_answer(404, "{}");
+  if (line.find("/chat/completions ") == line.npos || !line.starts_with("POST "))
+    return http_answer(404, "{}");
   {
     const std::scoped_lock lock(mutex_);
     last_head_ = head;
@@ -178,14 +197,17 @@ std::string ModelServer::answer(int socket, const std::string& head, const std::
   return complete(socket, body);
 }
 
-/// The next scripted response that fits: `if_contains` waits for a call with that text; `times` repeats it.
+/// The next scripted response that fits: `if_contains` waits for a call with that text; `times`
+/// repeats it.
 Json ModelServer::next_script(const std::string& content) {
   for (auto it = script_.begin(); it != script_.end(); ++it) {
     if (content.find(it->value("if_contains", "")) == content.npos) continue;
     auto response = *it;
     const int times = it->value("times", 1);
-    if (times > 1) (*it)["times"] = times - 1;
-    else script_.erase(it);
+    if (times > 1)
+      (*it)["times"] = times - 1;
+    else
+      script_.erase(it);
     return response;
   }
   return Json::object();
@@ -193,7 +215,8 @@ Json ModelServer::next_script(const std::string& content) {
 
 std::string ModelServer::complete(int socket, const std::string& body) {
   const auto request = Json::parse(body, nullptr, false);
-  if (!request.is_object()) return http_answer(400, R"({"error":{"message":"The body is not JSON."}})");
+  if (!request.is_object())
+    return http_answer(400, R"({"error":{"message":"The body is not JSON."}})");
   const auto content = content_of(request), note = note_of(content);
   Json plan;
   {
@@ -209,10 +232,14 @@ std::string ModelServer::complete(int socket, const std::string& body) {
   const auto fault = plan.value("fault", "");
   const bool wants_json = request.contains("response_format");
   auto text = wants_json ? tags_for(request, note).dump() : content;
-  if (plan.contains("reply")) text = plan["reply"].is_string() ? plan["reply"].get<std::string>() : plan["reply"].dump();
+  if (plan.contains("reply"))
+    text = plan["reply"].is_string() ? plan["reply"].get<std::string>() : plan["reply"].dump();
   if (fault == "status") {
-    const auto retry = plan.contains("retry_after") ? cat("Retry-After: ", plan.value("retry_after", ""), "\r\n") : "";
-    const Json error{{"message", plan.value("message", "Scripted failure.")}, {"code", plan.value("code", "scripted")}};
+    const auto retry = plan.contains("retry_after")
+                           ? cat("Retry-After: ", plan.value("retry_after", ""), "\r\n")
+                           : "";
+    const Json error{{"message", plan.value("message", "Scripted failure.")},
+                     {"code", plan.value("code", "scripted")}};
     return http_answer(plan.value("status", 500), Json{{"error", error}}.dump(), retry);
   }
   if (fault == "hang") {
@@ -228,10 +255,14 @@ std::string ModelServer::complete(int socket, const std::string& body) {
   if (fault == "broken_content") text = "{\"tags\": [";
   if (fault == "schema_break") text = R"({"tags": [{"tag": 7}]})";
   if (fault == "huge") return http_answer(200, std::string(plan.value("bytes", kHugeBytes), ' '));
-  if (fault == "refusal") return http_answer(200, completion(request, "", "stop", "I cannot help with that.").dump());
-  if (fault == "length") return http_answer(200, completion(request, text.substr(0, text.size() / 2), "length").dump());
-  if (fault == "content_filter") return http_answer(200, completion(request, "", "content_filter").dump());
-  return http_answer(200, completion(request, text, "stop").dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (fault == "refusal")
+    return http_answer(200, completion(request, "", "stop", "I cannot help with that.").dump());
+  if (fault == "length")
+    return http_answer(200, completion(request, text.substr(0, text.size() / 2), "length").dump());
+  if (fault == "content_filter")
+    return http_answer(200, completion(request, "", "content_filter").dump());
+  return http_answer(
+      200, completion(request, text, "stop").dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace indx

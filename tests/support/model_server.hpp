@@ -1,4 +1,7 @@
 #pragma once
+#include "base/clock.hpp"
+#include "base/json.hpp"
+
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -7,21 +10,20 @@
 #include <string>
 #include <thread>
 
-#include "base/clock.hpp"
-#include "base/json.hpp"
-
 namespace indx {
 
-/// A model server on loopback in the OpenAI-compatible format. It answers the tagging prompt with the two most frequent
-/// long words of the note, each with the line that holds it; other prompts with their last message.
+/// A model server on loopback in the OpenAI-compatible format. It answers the tagging prompt with
+/// the two most frequent long words of the note, each with the line that holds it; other prompts
+/// with their last message.
 ///
 ///   POST …/chat/completions  the call
-///   GET  /count              {"calls": n, "by_content": {sha256 of the note text (or last message): n}}
-///   GET  /requests           bodies of the calls, oldest first
-///   POST /script             {"responses": [{"fault": …}]}: one for each next call, with fault status (status, retry_after,
-///                            message, code) | hang | disconnect | disconnect_mid_body | broken_json | broken_content |
-///                            schema_break | huge (bytes) | refusal | length | content_filter, or `reply` (text or
-///                            JSON); with any: delay_ms, times, if_contains
+///   GET  /count              {"calls": n, "by_content": {sha256 of the note text (or last
+///   message): n}} GET  /requests           bodies of the calls, oldest first POST /script
+///   {"responses": [{"fault": …}]}: one for each next call, with fault status (status, retry_after,
+///                            message, code) | hang | disconnect | disconnect_mid_body |
+///                            broken_json | broken_content | schema_break | huge (bytes) | refusal
+///                            | length | content_filter, or `reply` (text or JSON); with any:
+///                            delay_ms, times, if_contains
 ///   POST /reset              forgets counts, requests and script
 class ModelServer {
  public:

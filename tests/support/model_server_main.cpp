@@ -1,12 +1,12 @@
-// A model server of its own, which outlives the program under test: model_server [--port N] [--delay-ms N]
-#include <unistd.h>
+// A model server of its own, which outlives the program under test: model_server [--port N]
+// [--delay-ms N]
+#include "tests/support/model_server.hpp"
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
-
-#include "tests/support/model_server.hpp"
+#include <unistd.h>
 
 int main(int argc, char** argv) {
   int port = 0, delay = 0;

@@ -1,20 +1,19 @@
 #include "tests/support/process.hpp"
 
+#include "base/assert.hpp"
+
 #include <arpa/inet.h>
+#include <cerrno>
+#include <csignal>
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
-#include "base/assert.hpp"
 
 namespace indx {
 namespace {
@@ -23,7 +22,8 @@ std::vector<std::string> child_environment(const std::map<std::string, std::stri
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
-    const bool is_foreign = text.starts_with("INDX_") || text.starts_with("OPENAI_") || text.starts_with("NO_COLOR=");
+    const bool is_foreign =
+        text.starts_with("INDX_") || text.starts_with("OPENAI_") || text.starts_with("NO_COLOR=");
     if (!is_foreign && own.find(text.substr(0, text.find('='))) == own.end()) all.push_back(text);
   }
   for (const auto& [name, value] : own) all.push_back(name + "=" + value);
@@ -38,7 +38,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 /// In the child: nothing but system calls.
-[[noreturn]] void become(const ProcessSpec& spec, char* const* args, char* const* env, int in, int out, int err) {
+[[noreturn]] void become(const ProcessSpec& spec, char* const* args, char* const* env, int in,
+                         int out, int err) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
   sigemptyset(&none);
@@ -56,7 +57,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 Process::Process(const ProcessSpec& spec) {
   std::signal(SIGPIPE, SIG_IGN);
   int in[2], out[2], err[2];
-  INDX_ASSERT(::pipe2(in, O_CLOEXEC) == 0 && ::pipe2(out, O_CLOEXEC) == 0 && ::pipe2(err, O_CLOEXEC) == 0);
+  INDX_ASSERT(::pipe2(in, O_CLOEXEC) == 0 && ::pipe2(out, O_CLOEXEC) == 0 &&
+              ::pipe2(err, O_CLOEXEC) == 0);
   std::vector<std::string> words = {spec.program};
   words.insert(words.end(), spec.args.begin(), spec.args.end());
   auto variables = child_environment(spec.env);

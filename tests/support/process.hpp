@@ -1,25 +1,25 @@
 #pragma once
-#include <sys/types.h>
+#include "tests/support/temp_dir.hpp"
 
 #include <chrono>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <thread>
 #include <vector>
 
-#include "tests/support/temp_dir.hpp"
-
 namespace indx {
 
-/// What a program starts with. `INDX_*`, `OPENAI_*` and `NO_COLOR` of the tests' own environment are never passed on.
+/// What a program starts with. `INDX_*`, `OPENAI_*` and `NO_COLOR` of the tests' own environment
+/// are never passed on.
 struct ProcessSpec {
   std::string program;
   std::vector<std::string> args;
   std::map<std::string, std::string> env;
-  std::string directory;                ///< empty: the tests' own
-  std::optional<std::string> input;     ///< stdin, then its end; nullopt: stdin stays open for `write`
+  std::string directory;             ///< empty: the tests' own
+  std::optional<std::string> input;  ///< stdin, then its end; nullopt: stdin stays open for `write`
 };
 
 /// A child process whose output is collected while it runs. Its destructor kills it.
@@ -40,7 +40,8 @@ class Process {
   std::string out() const;
   std::string err() const;
   /// Blocks until stdout holds `text`; false at the deadline.
-  bool wait_for_out(const std::string& text, std::chrono::milliseconds longest = std::chrono::seconds(20)) const;
+  bool wait_for_out(const std::string& text,
+                    std::chrono::milliseconds longest = std::chrono::seconds(20)) const;
 
  private:
   void collect(int fd, std::string& into);
@@ -58,7 +59,8 @@ struct Finished {
   int code = -1;
   std::string out, err;
 };
-Finished run_process(const ProcessSpec& spec, std::chrono::milliseconds longest = std::chrono::seconds(20));
+Finished run_process(const ProcessSpec& spec,
+                     std::chrono::milliseconds longest = std::chrono::seconds(20));
 
 /// A loopback port that nobody listens on just now.
 int free_port();

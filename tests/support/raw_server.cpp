@@ -1,17 +1,16 @@
 #include "tests/support/raw_server.hpp"
 
+#include "base/assert.hpp"
+#include "base/text.hpp"
+
 #include <arpa/inet.h>
+#include <cstdlib>
+#include <cstring>
 #include <netinet/in.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <cstdlib>
-#include <cstring>
-
-#include "base/assert.hpp"
-#include "base/text.hpp"
 
 namespace indx {
 namespace {
@@ -22,7 +21,8 @@ int listen_on_file(const std::string& path) {
   address.sun_family = AF_UNIX;
   INDX_ASSERT(path.size() < sizeof address.sun_path);
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  INDX_ASSERT(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 && ::listen(listener, 64) == 0);
+  INDX_ASSERT(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+              ::listen(listener, 64) == 0);
   return listener;
 }
 
@@ -37,7 +37,8 @@ int listen_on_loopback(int* port) {
   ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  INDX_ASSERT(::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 && ::listen(listener, 512) == 0);
+  INDX_ASSERT(::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+              ::listen(listener, 512) == 0);
   INDX_ASSERT(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0);
   *port = ntohs(address.sin_port);
   return listener;
@@ -92,7 +93,9 @@ RawServer::~RawServer() {
   ::close(listener_);
 }
 
-std::string RawServer::url(const std::string& target) const { return cat("http://127.0.0.1:", port_, target); }
+std::string RawServer::url(const std::string& target) const {
+  return cat("http://127.0.0.1:", port_, target);
+}
 
 SilentServer::SilentServer() : listener_(listen_on_loopback(&port_)) {}
 SilentServer::~SilentServer() { ::close(listener_); }

@@ -8,7 +8,8 @@ namespace indx {
 /// Listens on 127.0.0.1:*port, which 0 lets the system pick.
 int listen_on_loopback(int* port);
 
-/// One connection of a server that says exactly what a test wants; blocking calls, no HTTP knowledge.
+/// One connection of a server that says exactly what a test wants; blocking calls, no HTTP
+/// knowledge.
 class RawConnection {
  public:
   explicit RawConnection(int socket) : socket_(socket) {}
@@ -22,7 +23,8 @@ class RawConnection {
   int socket_;
 };
 
-/// Listens on a loopback port (or a socket file) and runs `talk` for each connection, one after the other, closing it after.
+/// Listens on a loopback port (or a socket file) and runs `talk` for each connection, one after the
+/// other, closing it after.
 class RawServer {
  public:
   explicit RawServer(std::function<void(RawConnection&)> talk, const std::string& socket_path = "");

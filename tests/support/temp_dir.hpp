@@ -1,10 +1,9 @@
 #pragma once
-#include <stdlib.h>
+#include "base/assert.hpp"
 
 #include <filesystem>
+#include <stdlib.h>
 #include <string>
-
-#include "base/assert.hpp"
 
 namespace indx {
 

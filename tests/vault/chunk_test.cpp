@@ -1,15 +1,18 @@
 #include "vault/chunk.hpp"
 
-#include <catch2/catch.hpp>
-#include <random>
-
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <random>
 
 namespace indx {
 namespace {
 
-std::vector<Chunk> chunks_of(std::string_view text) { return chunk_note("a.md", text, parse_note(text)); }
+std::vector<Chunk> chunks_of(std::string_view text) {
+  return chunk_note("a.md", text, parse_note(text));
+}
 
 /// Everything that is not white space lies in exactly one chunk, in order.
 void check_cover(std::string_view text) {
@@ -19,7 +22,8 @@ void check_cover(std::string_view text) {
     CHECK(trim(text.substr(at, chunk.char_start - at)).empty());
     CHECK(chunk.char_end > chunk.char_start);
     CHECK(count_code_points(chunk.content) <= kMaxChunkChars);
-    if (is_valid_utf8(text)) CHECK(chunk.content == text.substr(chunk.char_start, chunk.char_end - chunk.char_start));
+    if (is_valid_utf8(text))
+      CHECK(chunk.content == text.substr(chunk.char_start, chunk.char_end - chunk.char_start));
     at = chunk.char_end;
   }
   CHECK(trim(text.substr(at)).empty());
@@ -42,8 +46,13 @@ TEST_CASE("each section with text is a chunk that knows its headings", "[vault][
 
 TEST_CASE("a long section is cut between blocks, and long text between sentences", "[vault][R19]") {
   std::string paragraphs, sentences;
-  for (int i = 0; i < 40; ++i) paragraphs += "A paragraph of about a hundred and twenty characters that is only here to fill the section with words, number " + std::to_string(i) + ".\n\n";
-  for (int i = 0; i < 200; ++i) sentences += "Sentence number " + std::to_string(i) + " is not long. ";
+  for (int i = 0; i < 40; ++i)
+    paragraphs +=
+        "A paragraph of about a hundred and twenty characters that is only here to fill the "
+        "section with words, number " +
+        std::to_string(i) + ".\n\n";
+  for (int i = 0; i < 200; ++i)
+    sentences += "Sentence number " + std::to_string(i) + " is not long. ";
 
   for (const Chunk& chunk : chunks_of("# H\n\n" + paragraphs)) {
     CHECK(chunk.heading == "H");
@@ -61,12 +70,15 @@ TEST_CASE("a code block or table that fits stays whole", "[vault][R19]") {
   std::string code = "```\n", text;
   for (int i = 0; i < 100; ++i) code += "line " + std::to_string(i) + " of code\n";
   code += "```\n";
-  for (int i = 0; i < 15; ++i) text += "Some words that come before the code and fill the chunk a bit, round " + std::to_string(i) + ".\n\n";
+  for (int i = 0; i < 15; ++i)
+    text += "Some words that come before the code and fill the chunk a bit, round " +
+            std::to_string(i) + ".\n\n";
 
   const auto chunks = chunks_of(text + code + text);
 
   std::size_t whole = 0;
-  for (const Chunk& chunk : chunks) whole += chunk.content.find(code.substr(0, code.size() - 1)) != std::string::npos ? 1 : 0;
+  for (const Chunk& chunk : chunks)
+    whole += chunk.content.find(code.substr(0, code.size() - 1)) != std::string::npos ? 1 : 0;
   CHECK(whole == 1);
 }
 
@@ -76,7 +88,20 @@ TEST_CASE("chunks cover all text of any note and stay below the limit", "[vault]
   for (int i = 0; i < 5000; ++i) cjk += i % 50 == 49 ? "。" : "漢";
   check_cover(cjk);
   std::mt19937 random(9);
-  const std::vector<std::string> parts = {"# H\n", "## I\n", "word ", "\n", "\n\n", "- item\n", "| a | b |\n|---|---|\n| c | d |\n", "```\ncode\n```\n", "Sentence. ", std::string(700, 'y'), "é", "> q\n", "\r\n", "T\n===\n"};
+  const std::vector<std::string> parts = {"# H\n",
+                                          "## I\n",
+                                          "word ",
+                                          "\n",
+                                          "\n\n",
+                                          "- item\n",
+                                          "| a | b |\n|---|---|\n| c | d |\n",
+                                          "```\ncode\n```\n",
+                                          "Sentence. ",
+                                          std::string(700, 'y'),
+                                          "é",
+                                          "> q\n",
+                                          "\r\n",
+                                          "T\n===\n"};
   for (int round = 0; round < 300; ++round) {
     std::string text;
     for (std::size_t i = random() % 80; i > 0; --i) text += parts[random() % parts.size()];

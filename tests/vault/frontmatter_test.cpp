@@ -1,11 +1,12 @@
 #include "vault/frontmatter.hpp"
 
+#include "base/text.hpp"
+
 #include <catch2/catch.hpp>
+
 #include <fstream>
 #include <random>
 #include <sstream>
-
-#include "base/text.hpp"
 
 namespace indx {
 namespace {
@@ -16,10 +17,19 @@ Json frontmatter_cases() {
 }
 
 std::string property_lines(std::mt19937& random) {
-  static const std::vector<std::string> kLines = {
-      "title: 'Plan: B'   # why\n", "tags: [ a,b ]\n", "list:\n  - one # c\n  - two\n", "# comment\n", "\n",
-      "text: |\n  lit\n  more\n", "nested:\n  k: v\n  l:\n    - 1\n", "empty:\n", "num:   3.50\n", "\"quoted key\": x\n",
-      "folded: >-\n  a\n  b\n", "plain: multi\n  line text\n", "obj: {a: 1, b: [2]}\n"};
+  static const std::vector<std::string> kLines = {"title: 'Plan: B'   # why\n",
+                                                  "tags: [ a,b ]\n",
+                                                  "list:\n  - one # c\n  - two\n",
+                                                  "# comment\n",
+                                                  "\n",
+                                                  "text: |\n  lit\n  more\n",
+                                                  "nested:\n  k: v\n  l:\n    - 1\n",
+                                                  "empty:\n",
+                                                  "num:   3.50\n",
+                                                  "\"quoted key\": x\n",
+                                                  "folded: >-\n  a\n  b\n",
+                                                  "plain: multi\n  line text\n",
+                                                  "obj: {a: 1, b: [2]}\n"};
   std::vector<std::string> lines = kLines;
   std::shuffle(lines.begin(), lines.end(), random);
   lines.resize(1 + random() % lines.size());
@@ -28,7 +38,8 @@ std::string property_lines(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("property blocks are read and edited byte for byte as the case file says", "[vault][A28][A29][A39][A40][A41]") {
+TEST_CASE("property blocks are read and edited byte for byte as the case file says",
+          "[vault][A28][A29][A39][A40][A41]") {
   for (const Json& one : frontmatter_cases()) {
     const auto id = one["id"].get<std::string>();
     const auto before = one["before"].get<std::string>();
@@ -36,24 +47,34 @@ TEST_CASE("property blocks are read and edited byte for byte as the case file sa
     const Frontmatter block = parse_frontmatter(before);
     CHECK(block.error.has_value() == one.value("invalid", false));
     if (one.contains("values")) CHECK(block.values == one["values"]);
-    if (one.contains("body")) CHECK(before.substr(block.body_begin) == one["body"].get<std::string>());
-    if (one.contains("tags")) CHECK(property_tags(block.values, false) == one["tags"].get<std::vector<std::string>>());
+    if (one.contains("body"))
+      CHECK(before.substr(block.body_begin) == one["body"].get<std::string>());
+    if (one.contains("tags"))
+      CHECK(property_tags(block.values, false) == one["tags"].get<std::vector<std::string>>());
     if (!one.contains("set") && !one.contains("delete")) continue;
-    const auto after = one.contains("set") ? set_frontmatter(before, one["set"][0].get<std::string>(), one["set"][1])
-                                           : delete_frontmatter(before, one["delete"].get<std::string>());
+    const auto after =
+        one.contains("set")
+            ? set_frontmatter(before, one["set"][0].get<std::string>(), one["set"][1])
+            : delete_frontmatter(before, one["delete"].get<std::string>());
     if (one.contains("error")) {
       REQUIRE_FALSE(after.has_value());
       CHECK(after.error().name() == one["error"].get<std::string>());
     } else {
-      if (!after) FAIL_CHECK(after.error().message);
-      else CHECK(*after == one["after"].get<std::string>());
+      if (!after)
+        FAIL_CHECK(after.error().message);
+      else
+        CHECK(*after == one["after"].get<std::string>());
     }
   }
 }
 
-TEST_CASE("an edit of one property leaves every byte of the body and the value of every other property", "[vault][A28][A39]") {
+TEST_CASE(
+    "an edit of one property leaves every byte of the body and the value of every other property",
+    "[vault][A28][A39]") {
   std::mt19937 random(7);
-  const std::vector<Json> values = {1, "x", "a: b", nullptr, Json::array({"p", "q"}), Json{{"k", "v"}}, true, "l1\nl2", 2.5, Json::array()};
+  const std::vector<Json> values = {
+      1,    "x",      "a: b", nullptr,      Json::array({"p", "q"}), Json{{"k", "v"}},
+      true, "l1\nl2", 2.5,    Json::array()};
   for (int round = 0; round < 400; ++round) {
     std::string before = "---\n" + property_lines(random) + "---\nBody --- \n---\nmore";
     if (round % 3 == 0) before = replace_all(before, "\n", "\r\n");
@@ -87,7 +108,8 @@ TEST_CASE("hostile YAML is refused in bounded time", "[vault][A39]") {
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 40; ++i) {
     const std::string last = "*a" + std::to_string(i - 1);
-    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + last + ", " + last + ", " + last + ", " + last + "]\n";
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + last + ", " + last +
+            ", " + last + ", " + last + "]\n";
   }
   CHECK(parse_frontmatter("---\n" + bomb + "---\n").error);
   CHECK(parse_frontmatter("---\na: " + std::string(100'000, '[') + "\n---\n").error);
@@ -126,14 +148,16 @@ TEST_CASE("property tags follow the rules and drop what is no tag", "[vault][A39
   CHECK(property_tags(Json{{"tags", "a, b"}}, false, &invalid).empty());
   CHECK(invalid.size() == 1);
   CHECK(property_tags(Json{{"tags", {"#x", "X"}}}, false) == std::vector<std::string>{"x"});
-  CHECK(property_tags(Json{{"Tags", {"a", 2024, nullptr, "a b"}}}, false, &invalid) == std::vector<std::string>{"a"});
+  CHECK(property_tags(Json{{"Tags", {"a", 2024, nullptr, "a b"}}}, false, &invalid) ==
+        std::vector<std::string>{"a"});
   CHECK(property_tags(Json{{"tag", "a"}}, false).empty());
   CHECK(property_tags(Json{{"tag", "a, b c"}}, true) == std::vector<std::string>{"a", "b", "c"});
   CHECK(property_aliases(Json{{"aliases", {"A B", 1}}}, false) == std::vector<std::string>{"A B"});
 }
 
 TEST_CASE("a rendered mapping reads back as the same values", "[vault][A28]") {
-  const Json values = Json::parse(R"({"title":"A: b","n":1.5,"list":["a",["b",{"c":null}],{"d":"e\nf"}],"o":{"x y":true,"k:":"#"},"empty":{},"t":"2026-01-01"})");
+  const Json values = Json::parse(
+      R"({"title":"A: b","n":1.5,"list":["a",["b",{"c":null}],{"d":"e\nf"}],"o":{"x y":true,"k:":"#"},"empty":{},"t":"2026-01-01"})");
 
   const std::string text = render_frontmatter(values, "\n");
 

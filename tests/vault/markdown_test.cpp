@@ -1,9 +1,10 @@
 #include "vault/markdown.hpp"
 
-#include <catch2/catch.hpp>
-#include <random>
-
 #include "base/text.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <random>
 
 namespace indx {
 namespace {
@@ -17,20 +18,23 @@ std::string tag_list(std::string_view text) {
 std::string link_list(std::string_view text) {
   std::vector<std::string> links;
   for (const Link& link : parse_note(text).links)
-    links.push_back(cat(link.line, ":", link.target, link.subpath.empty() ? "" : "#", link.subpath, link.display ? "|" + *link.display : "",
-                        link.external ? "@" : "", link.key.empty() ? "" : "<" + link.key));
+    links.push_back(cat(link.line, ":", link.target, link.subpath.empty() ? "" : "#", link.subpath,
+                        link.display ? "|" + *link.display : "", link.external ? "@" : "",
+                        link.key.empty() ? "" : "<" + link.key));
   return join(links, " ");
 }
 
 std::string outline(std::string_view text) {
   std::vector<std::string> headings;
-  for (const Heading& one : parse_note(text).headings) headings.push_back(cat(one.line, ":", one.level, ":", one.text, one.nested ? "*" : ""));
+  for (const Heading& one : parse_note(text).headings)
+    headings.push_back(cat(one.line, ":", one.level, ":", one.text, one.nested ? "*" : ""));
   return join(headings, " ");
 }
 
 std::string block_list(std::string_view text) {
   std::vector<std::string> blocks;
-  for (const Block& one : parse_note(text).blocks) blocks.push_back(cat(one.id, ":", one.line, "-", one.end_line));
+  for (const Block& one : parse_note(text).blocks)
+    blocks.push_back(cat(one.id, ":", one.line, "-", one.end_line));
   return join(blocks, " ");
 }
 
@@ -41,8 +45,10 @@ void check_positions(std::string_view bytes) {
     if (use.line > 0) CHECK(bytes.substr(use.begin, use.end - use.begin) == use.tag);
   }
   for (const Link& link : note.links) CHECK((link.begin <= link.end && link.end <= bytes.size()));
-  for (const Heading& heading : note.headings) CHECK((heading.begin <= heading.content && heading.content <= bytes.size()));
-  for (const Block& block : note.blocks) CHECK((block.begin <= block.end && block.end <= bytes.size() && block.line <= block.end_line));
+  for (const Heading& heading : note.headings)
+    CHECK((heading.begin <= heading.content && heading.content <= bytes.size()));
+  for (const Block& block : note.blocks)
+    CHECK((block.begin <= block.end && block.end <= bytes.size() && block.line <= block.end_line));
   std::size_t last = 0;
   for (const auto& [begin, end] : masked_ranges(bytes)) {
     CHECK((begin >= last && begin <= end && end <= bytes.size()));
@@ -53,25 +59,33 @@ void check_positions(std::string_view bytes) {
 }  // namespace
 
 TEST_CASE("tags follow the character set of the rules (T-01)", "[vault]") {
-  CHECK(tag_list("#x1999 #1999 #a/b #x_y-z #日本 #🎉 #a.b #a,b #2024/06 (#p) a#b #end/\n") == "x1999 a/b x_y-z 日本 🎉 a a 2024/06 end");
+  CHECK(tag_list("#x1999 #1999 #a/b #x_y-z #日本 #🎉 #a.b #a,b #2024/06 (#p) a#b #end/\n") ==
+        "x1999 a/b x_y-z 日本 🎉 a a 2024/06 end");
 }
 
 TEST_CASE("code, URLs, anchors and link targets hold no tags (T-02)", "[vault]") {
-  CHECK(tag_list("```\n#inc\n```\n`#no` https://e.x/p#frag <https://e.x/#q> [t](n.md#h) [[n#h]] #yes\n") == "yes");
+  CHECK(
+      tag_list(
+          "```\n#inc\n```\n`#no` https://e.x/p#frag <https://e.x/#q> [t](n.md#h) [[n#h]] #yes\n") ==
+      "yes");
   CHECK(tag_list("\\#x \\[\\[#Escaped x\\]\\] %% #t %% <!-- #no --> $#no$\n") == "Escaped t");
   CHECK(tag_list("a\n\n    #code\n\n<div>\n#html\n</div>\n\n$$\n#math\n$$\n#z\n") == "z");
   CHECK(tag_list("[see #in](x.md) ![#alt](i.png) <a title=\"x #no\">\n") == "in");
 }
 
-TEST_CASE("links keep target, subpath and display (L-04, L-07, L-09, L-10, L-26, L-28)", "[vault]") {
+TEST_CASE("links keep target, subpath and display (L-04, L-07, L-09, L-10, L-26, L-28)",
+          "[vault]") {
   CHECK(link_list("| a | b |\n| - | - |\n| [[T\\|x]] | y |\n") == "3:T|x");
   CHECK(link_list("`[[A]]`\n\n```\n[[A]]\n```\n\n    [[A]]\n\n[[A]]\n") == "9:A");
   CHECK(link_list("%% [[A]] #t %%\n") == "1:A");
-  CHECK(link_list("[a](Sub/My%20Note.md) [b](<Sub/My Note.md>) [d](Sub/My Note.md)\n") == "1:Sub/My Note.md|a 1:Sub/My Note.md|b");
-  CHECK(link_list("[x](https://a.b/c.md) [[https://a.b]] [m](mailto:q@x.y)\n") == "1:https://a.b/c.md|x@ 1:https://a.b@ 1:mailto:q@x.y|m@");
+  CHECK(link_list("[a](Sub/My%20Note.md) [b](<Sub/My Note.md>) [d](Sub/My Note.md)\n") ==
+        "1:Sub/My Note.md|a 1:Sub/My Note.md|b");
+  CHECK(link_list("[x](https://a.b/c.md) [[https://a.b]] [m](mailto:q@x.y)\n") ==
+        "1:https://a.b/c.md|x@ 1:https://a.b@ 1:mailto:q@x.y|m@");
   CHECK(link_list("[[ A | shown ]]\n") == "1:A|shown");
   CHECK(link_list("[[#a#b||c]] [[]] [[|x]] [[pa#th/x]] [l]()\n") == "1:#a#b||c 1:|x 1:pa#th/x");
-  CHECK(link_list("> [q](a.md\n> \"title\") ![e](i.png)\n\n[id]: b%20c.md 'T'\n") == "1:a.md|q 2:i.png|e 4:b c.md");
+  CHECK(link_list("> [q](a.md\n> \"title\") ![e](i.png)\n\n[id]: b%20c.md 'T'\n") ==
+        "1:a.md|q 2:i.png|e 4:b c.md");
 }
 
 TEST_CASE("links in properties carry their key and their place (L-21)", "[vault]") {
@@ -114,7 +128,8 @@ TEST_CASE("block ids name paragraphs, items, lists, tables and quotes", "[vault]
 }
 
 TEST_CASE("tasks are list items with a mark, but not in block comments", "[vault]") {
-  const ParsedNote note = parse_note("- [ ] a\n1. [x] b\n> - [/] c\n%%\n- [ ] d\n%%\n- []\n- [ab] e\n");
+  const ParsedNote note =
+      parse_note("- [ ] a\n1. [x] b\n> - [/] c\n%%\n- [ ] d\n%%\n- []\n- [ab] e\n");
 
   REQUIRE(note.tasks.size() == 3);
   CHECK((note.tasks[1].status == 'x' && note.tasks[1].text == "b" && note.tasks[1].line == 2));
@@ -127,8 +142,12 @@ TEST_CASE("hostile notes are parsed in linear time", "[vault][slow]") {
     for (std::size_t i = 0; i < many; ++i) text += part;
     return text;
   };
-  for (const std::string_view part : {"|", "[", "[[", "![", "`a``b", "*a **", "- ", "> ", "$a ", "<a b=\"", "<!--", "[a](", "[a](b \"", "[a](<b", "\\",
-                                      "[a\n", "[x]: y\n", "- a\n", "> ", "<div>\n", "$$\n", "%%\n", "#a ", "a ^b\n\n", "| a |\n| - |\n", "&", "]", "[a](b)"}) {
+  for (const std::string_view part : {"|",     "[",        "[[",       "![",       "`a``b",
+                                      "*a **", "- ",       "> ",       "$a ",      "<a b=\"",
+                                      "<!--",  "[a](",     "[a](b \"", "[a](<b",   "\\",
+                                      "[a\n",  "[x]: y\n", "- a\n",    "> ",       "<div>\n",
+                                      "$$\n",  "%%\n",     "#a ",      "a ^b\n\n", "| a |\n| - |\n",
+                                      "&",     "]",        "[a](b)"}) {
     const std::string text = repeated(part);
     check_positions(text);
   }
@@ -144,8 +163,12 @@ TEST_CASE("hostile notes are parsed in linear time", "[vault][slow]") {
 
 TEST_CASE("random bytes give positions inside the note", "[vault][A37]") {
   std::mt19937 random(5);
-  const std::vector<std::string> parts = {"#", "tag", " ", "\n", "\r\n", "\r", "[[", "]]", "[", "](", ")", "`", "```\n", "$", "$$", "<!--", "-->", "<div>",
-                                          "- ", "> ", "    ", "\t", "| ", "|-|\n", "^id", "%%", "---\n", "a: b\n", "\\", "\xFF", "\xC3\xA9", "\xE2\x80\x8D", "===\n", "[^1]: ", "1. ", "[x] ", "|"};
+  const std::vector<std::string> parts = {
+      "#",     "tag",    " ",     "\n",     "\r\n",  "\r",   "[[",       "]]",
+      "[",     "](",     ")",     "`",      "```\n", "$",    "$$",       "<!--",
+      "-->",   "<div>",  "- ",    "> ",     "    ",  "\t",   "| ",       "|-|\n",
+      "^id",   "%%",     "---\n", "a: b\n", "\\",    "\xFF", "\xC3\xA9", "\xE2\x80\x8D",
+      "===\n", "[^1]: ", "1. ",   "[x] ",   "|"};
   for (int round = 0; round < 4000; ++round) {
     std::string text;
     for (std::size_t i = random() % 50; i > 0; --i) text += parts[random() % parts.size()];

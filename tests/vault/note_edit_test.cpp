@@ -1,10 +1,11 @@
 #include "vault/note_edit.hpp"
 
-#include <catch2/catch.hpp>
-#include <random>
-
 #include "base/hash.hpp"
 #include "base/text.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <random>
 
 namespace indx {
 namespace {
@@ -14,7 +15,8 @@ NoteChange change_of(NoteChange::Kind kind, std::string_view path = "a.md") {
   return change;
 }
 
-NoteChange write_of(std::string body, FrontmatterMode mode = FrontmatterMode::Keep, Json frontmatter = Json::object()) {
+NoteChange write_of(std::string body, FrontmatterMode mode = FrontmatterMode::Keep,
+                    Json frontmatter = Json::object()) {
   NoteChange change = change_of(NoteChange::Kind::Write);
   change.body = std::move(body);
   change.frontmatter_mode = mode;
@@ -90,21 +92,31 @@ TEST_CASE("prepended text lands after the property block", "[vault][A31]") {
   CHECK_FALSE(prepend_body("x\n", "---\na: 1\n---").has_value());
 }
 
-TEST_CASE("a tag is renamed with its children, without regard to case, and not in code (T-07, F-21)", "[vault]") {
-  CHECK(*rename_tag("#proj #proj/a #project #PROJ `#proj`\n", "proj", "work") == "#work #work/a #project #work `#proj`\n");
-  CHECK(*rename_tag("---\nauthor: [[Ann B]]\ntags: x\n---\n", "x", "y") == "---\nauthor: [[Ann B]]\ntags: y\n---\n");
-  CHECK(*rename_tag("---\ntags: [ a,b , '#a/c' ] # k\n---\n#a\n", "A", "z") == "---\ntags: [ z,b , '#z/c' ] # k\n---\n#z\n");
-  CHECK(*rename_tag("---\ntags:\n  - a # one\n  - b\n---\n", "a", "b") == "---\ntags:\n  - b\n---\n");
+TEST_CASE(
+    "a tag is renamed with its children, without regard to case, and not in code (T-07, F-21)",
+    "[vault]") {
+  CHECK(*rename_tag("#proj #proj/a #project #PROJ `#proj`\n", "proj", "work") ==
+        "#work #work/a #project #work `#proj`\n");
+  CHECK(*rename_tag("---\nauthor: [[Ann B]]\ntags: x\n---\n", "x", "y") ==
+        "---\nauthor: [[Ann B]]\ntags: y\n---\n");
+  CHECK(*rename_tag("---\ntags: [ a,b , '#a/c' ] # k\n---\n#a\n", "A", "z") ==
+        "---\ntags: [ z,b , '#z/c' ] # k\n---\n#z\n");
+  CHECK(*rename_tag("---\ntags:\n  - a # one\n  - b\n---\n", "a", "b") ==
+        "---\ntags:\n  - b\n---\n");
   CHECK(*rename_tag("---\ntags: [a, b]\n---\n", "b", "a") == "---\ntags: [a]\n---\n");
   CHECK(*rename_tag("---\ntags: [a, b]\n---\n", "a", "b") == "---\ntags: [b]\n---\n");
-  CHECK(*rename_tag("---\n{\"tags\": [\"j\"]}\n---\n", "j", "k") == "---\n{\"tags\": [\"k\"]}\n---\n");
-  CHECK(*rename_tag("---\ntitle: x\nother: [x]\n---\n#y\n", "x", "z") == "---\ntitle: x\nother: [x]\n---\n#y\n");
+  CHECK(*rename_tag("---\n{\"tags\": [\"j\"]}\n---\n", "j", "k") ==
+        "---\n{\"tags\": [\"k\"]}\n---\n");
+  CHECK(*rename_tag("---\ntitle: x\nother: [x]\n---\n#y\n", "x", "z") ==
+        "---\ntitle: x\nother: [x]\n---\n#y\n");
   CHECK_FALSE(rename_tag("#a\n", "a", "1999").has_value());
   CHECK_FALSE(rename_tag("#a\n", "a", "b c").has_value());
 }
 
 TEST_CASE("renaming a tag changes no other byte", "[vault]") {
-  const std::string text = "---\ntags:\n- old\n- old/sub\n---\r\n#old x #OLD/y ```#old``` [[#old]] https://x/#old\n\xE2\x82\xAC#old #older\n";
+  const std::string text =
+      "---\ntags:\n- old\n- old/sub\n---\r\n#old x #OLD/y ```#old``` [[#old]] "
+      "https://x/#old\n\xE2\x82\xAC#old #older\n";
 
   const std::string there = *rename_tag(text, "old", "brand-new");
 
@@ -116,11 +128,13 @@ TEST_CASE("a write keeps, removes or replaces the property block (F-23)", "[vaul
 
   CHECK(applied(write_of("new\n"), before) == "---\na: 1\n---\nnew\n");
   CHECK(applied(write_of("new\n", FrontmatterMode::Remove), before) == "new\n");
-  CHECK(applied(write_of("new\n", FrontmatterMode::Replace, Json{{"b", "x: y"}}), before) == "---\nb: \"x: y\"\n---\nnew\n");
+  CHECK(applied(write_of("new\n", FrontmatterMode::Replace, Json{{"b", "x: y"}}), before) ==
+        "---\nb: \"x: y\"\n---\nnew\n");
   CHECK(applied(write_of("---\nc: 2\n---\nnew\n"), before) == "---\nc: 2\n---\nnew\n");
   CHECK(applied(write_of("new\n"), "---\na: 1\n---") == "---\na: 1\n---\nnew\n");
   CHECK(applied(write_of("new\n"), "\xEF\xBB\xBFold") == "\xEF\xBB\xBFnew\n");
-  CHECK(applied(write_of("new\n", FrontmatterMode::Replace, Json{{"tags", "t"}}), std::nullopt) == "---\ntags:\n  - t\n---\nnew\n");
+  CHECK(applied(write_of("new\n", FrontmatterMode::Replace, Json{{"tags", "t"}}), std::nullopt) ==
+        "---\ntags:\n  - t\n---\nnew\n");
   CHECK(applied(write_of("new\n"), "\xFF") == "error not_utf8");
 }
 
@@ -140,13 +154,16 @@ TEST_CASE("a change whose guard does not hold is refused", "[vault][A10]") {
   CHECK(applied(create, std::nullopt) == "x");
   CHECK(applied(change_of(NoteChange::Kind::Delete), std::nullopt) == "error not_found");
   CHECK(applied(change_of(NoteChange::Kind::Delete), "x") == "deleted");
-  CHECK(applied(change_of(NoteChange::Kind::Write, "a#b.md"), std::nullopt) == "error validation_failed");
+  CHECK(applied(change_of(NoteChange::Kind::Write, "a#b.md"), std::nullopt) ==
+        "error validation_failed");
 }
 
 TEST_CASE("the operations of a patch run in order, all or none", "[vault][A27]") {
   NoteChange patch = change_of(NoteChange::Kind::Patch);
   CHECK(applied(patch, "a\n") == "error validation_failed");
-  patch.ops = {{PatchKind::SetFrontmatter, "k", 1, "", "", ""}, {PatchKind::AppendBody, "", nullptr, "x #t", "", ""}, {PatchKind::RenameTag, "", nullptr, "", "t", "u"}};
+  patch.ops = {{PatchKind::SetFrontmatter, "k", 1, "", "", ""},
+               {PatchKind::AppendBody, "", nullptr, "x #t", "", ""},
+               {PatchKind::RenameTag, "", nullptr, "", "t", "u"}};
   CHECK(applied(patch, "a\n") == "---\nk: 1\n---\na\n\nx #u\n");
   patch.ops.push_back({PatchKind::SetFrontmatter, "", 1, "", "", ""});
   const auto failed = apply_change(patch, "a\n");
@@ -157,13 +174,16 @@ TEST_CASE("the operations of a patch run in order, all or none", "[vault][A27]")
 
 TEST_CASE("a diff shows what changed and can be applied", "[vault]") {
   CHECK(unified_diff("a.md", "x\n", "x\n").empty());
-  CHECK(unified_diff("a.md", "a\nb\nc\n", "a\nB\nc\n") == "--- a/a.md\n+++ b/a.md\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
-  CHECK(unified_diff("a.md", "", "x") == "--- a/a.md\n+++ b/a.md\n@@ -0,0 +1,1 @@\n+x\n\\ No newline at end of file\n");
+  CHECK(unified_diff("a.md", "a\nb\nc\n", "a\nB\nc\n") ==
+        "--- a/a.md\n+++ b/a.md\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
+  CHECK(unified_diff("a.md", "", "x") ==
+        "--- a/a.md\n+++ b/a.md\n@@ -0,0 +1,1 @@\n+x\n\\ No newline at end of file\n");
   std::mt19937 random(3);
   for (int round = 0; round < 300; ++round) {
     const auto text = [&] {
       std::string lines;
-      for (std::size_t i = random() % 30; i > 0; --i) lines += std::string(1, static_cast<char>('a' + random() % 4)) + "\n";
+      for (std::size_t i = random() % 30; i > 0; --i)
+        lines += std::string(1, static_cast<char>('a' + random() % 4)) + "\n";
       if (random() % 3 == 0 && !lines.empty()) lines.pop_back();
       return lines;
     };
@@ -180,7 +200,9 @@ TEST_CASE("a diff shows what changed and can be applied", "[vault]") {
 }
 
 TEST_CASE("a write outcome survives JSON", "[vault]") {
-  WriteOutcome outcome{*NotePath::parse("a/b.md"), "e1", "e2", "s", 1, 2, true, true, "d", ".trash/x", {"index_pending"}};
+  WriteOutcome outcome{
+      *NotePath::parse("a/b.md"), "e1", "e2", "s", 1, 2, true, true, "d", ".trash/x",
+      {"index_pending"}};
 
   const auto back = write_outcome_from_json(to_json(outcome));
 

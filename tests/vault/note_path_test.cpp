@@ -1,24 +1,28 @@
 #include "vault/note_path.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "vault/note_query.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace indx {
 
 TEST_CASE("a path is normalised to one form", "[vault][A1][A2]") {
   CHECK(NotePath::parse("/a//b\\c.md/")->str() == "a/b/c.md");
   CHECK(NotePath::parse("./a/../b.md")->str() == "b.md");
-  CHECK(NotePath::parse("a\xC2\xA0" "b.md")->str() == "a b.md");
+  CHECK(NotePath::parse("a\xC2\xA0"
+                        "b.md")
+            ->str() == "a b.md");
   CHECK(NotePath::parse("cafe\xCC\x81.md")->str() == "caf\xC3\xA9.md");
   CHECK(NotePath::parse("Ideas #1 50% \xC3\xA9.md")->str() == "Ideas #1 50% \xC3\xA9.md");
 }
 
 TEST_CASE("a path that could leave the vault is refused", "[vault][A2]") {
-  for (const std::string_view bad : {std::string_view("../x.md"), std::string_view("a/../../x.md"), std::string_view("a\\..\\..\\x.md"),
-                                     std::string_view("C:\\x.md"), std::string_view("/C:/x.md"), std::string_view("a\0b.md", 6),
-                                     std::string_view(""), std::string_view("/"), std::string_view("."), std::string_view("a/.."),
-                                     std::string_view("\\\\host\\share\\x.md"), std::string_view("a\xFF.md")}) {
+  for (const std::string_view bad :
+       {std::string_view("../x.md"), std::string_view("a/../../x.md"),
+        std::string_view("a\\..\\..\\x.md"), std::string_view("C:\\x.md"),
+        std::string_view("/C:/x.md"), std::string_view("a\0b.md", 6), std::string_view(""),
+        std::string_view("/"), std::string_view("."), std::string_view("a/.."),
+        std::string_view("\\\\host\\share\\x.md"), std::string_view("a\xFF.md")}) {
     INFO(bad);
     const auto path = NotePath::parse(bad);
     REQUIRE_FALSE(path.has_value());
@@ -40,15 +44,17 @@ TEST_CASE("the parts of a path", "[vault][A1]") {
 }
 
 TEST_CASE("hidden folders and editor files are ignored", "[vault][A6]") {
-  for (const char* path : {".obsidian/x.md", ".trash/y.md", ".git/z.md", ".indx/a.md", "a/node_modules/b.md", "a.md~", ".#a.md",
-                           "#a.md#", "a.md.swp", "a.tmp", "4913", ".a.md.icloud", ".backups/x.md", ".ailss/x.md", ".cortex/x.md"})
+  for (const char* path : {".obsidian/x.md", ".trash/y.md", ".git/z.md", ".indx/a.md",
+                           "a/node_modules/b.md", "a.md~", ".#a.md", "#a.md#", "a.md.swp", "a.tmp",
+                           "4913", ".a.md.icloud", ".backups/x.md", ".ailss/x.md", ".cortex/x.md"})
     CHECK(NotePath::parse(path)->is_ignored());
   CHECK_FALSE(NotePath::parse("a/b.md")->is_ignored());
 }
 
 TEST_CASE("a name that breaks links or other systems cannot be created", "[vault][A2]") {
-  for (const char* path : {"a#b.md", "a^b.md", "a[b.md", "a]b.md", "a|b.md", "a:b.md", "a*.md", "a?.md", "a\"b.md", "a<b.md", "a>b.md",
-                           "a\tb.md", "x./a.md", "x /a.md", "CON.md", "nul", "com1.txt", ".hidden.md", "a\x7F.md"})
+  for (const char* path : {"a#b.md", "a^b.md", "a[b.md", "a]b.md", "a|b.md", "a:b.md", "a*.md",
+                           "a?.md", "a\"b.md", "a<b.md", "a>b.md", "a\tb.md", "x./a.md", "x /a.md",
+                           "CON.md", "nul", "com1.txt", ".hidden.md", "a\x7F.md"})
     CHECK_FALSE(NotePath::parse(path)->check_creatable().has_value());
   CHECK_FALSE(NotePath::parse(std::string(256, 'a'))->check_creatable().has_value());
   CHECK(NotePath::parse("Ordner/Größe 50% (neu).md")->check_creatable().has_value());

@@ -1,16 +1,16 @@
 #include "vault/vault.hpp"
 
+#include "base/hash.hpp"
+#include "base/text.hpp"
+
 #include <catch2/catch.hpp>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <sys/stat.h>
 #include <thread>
-
-#include "base/hash.hpp"
-#include "base/text.hpp"
+#include <unistd.h>
 
 namespace indx {
 namespace {
@@ -61,7 +61,9 @@ const std::string kTemp = ".indx-0123456789abcdef";
 
 TEST_CASE("a vault lists its files by path and skips what is hidden", "[vault][A6]") {
   VaultFolder folder;
-  for (const char* path : {"b.md", "a/x.md", "a.md", ".obsidian/x.md", ".trash/y.md", ".git/z.md", "node_modules/m.md", "a.md~", "img.png", ".indx-0123456789abcdef"}) folder.put(path, "x");
+  for (const char* path : {"b.md", "a/x.md", "a.md", ".obsidian/x.md", ".trash/y.md", ".git/z.md",
+                           "node_modules/m.md", "a.md~", "img.png", ".indx-0123456789abcdef"})
+    folder.put(path, "x");
 
   CHECK(folder.listed() == "a.md a/x.md b.md img.png");
   CHECK(folder.open().stat(at(".obsidian/x.md")).error().reason == Reason::NotFound);
@@ -89,7 +91,8 @@ TEST_CASE("a read gives the exact bytes and their etag", "[vault][A10]") {
   CHECK(folder.open().read(at("none.md")).error().reason == Reason::NotFound);
 }
 
-TEST_CASE("links that leave the vault are refused and inner links give no duplicates (P-03)", "[vault][A2]") {
+TEST_CASE("links that leave the vault are refused and inner links give no duplicates (P-03)",
+          "[vault][A2]") {
   VaultFolder folder;
   std::ofstream(folder.base / "outside" / "secret.md") << "secret";
   folder.put("real/n.md", "n");
@@ -108,7 +111,8 @@ TEST_CASE("links that leave the vault are refused and inner links give no duplic
     CHECK(vault.replace(at(path), "secret", "y", kTemp).error().reason == Reason::Forbidden);
     CHECK(vault.remove(at(path), "secret", true).error().reason == Reason::Forbidden);
   }
-  CHECK(vault.replace(at("out/new.md"), std::nullopt, "y", kTemp).error().reason == Reason::Forbidden);
+  CHECK(vault.replace(at("out/new.md"), std::nullopt, "y", kTemp).error().reason ==
+        Reason::Forbidden);
   CHECK(vault.read(at("inner/n.md"))->bytes == "n");
   CHECK(vault.read(at("loop/loop/real/n.md"))->bytes == "n");
   CHECK(std::distance(fs::directory_iterator(folder.base / "outside"), {}) == 1);
@@ -128,7 +132,8 @@ TEST_CASE("names on disk in decomposed form are reached by their composed path",
   const VaultListing listing = vault.list();
   CHECK(listing.files.size() == 3);
   CHECK(listing.warnings.size() == 1);
-  CHECK_FALSE(vault.replace(at("caf\xC3\xA9/\xC3\xA9.md"), "x", "z", kTemp)->displaced_external_edit);
+  CHECK_FALSE(
+      vault.replace(at("caf\xC3\xA9/\xC3\xA9.md"), "x", "z", kTemp)->displaced_external_edit);
   CHECK(folder.get("cafe\xCC\x81/e\xCC\x81.md") == "z");
 }
 
@@ -145,8 +150,10 @@ TEST_CASE("a note is created in new folders and replaced with its mode kept", "[
   REQUIRE(::stat((folder.root / "p/q/n.md").c_str(), &info) == 0);
   CHECK((info.st_mode & 07777U) == 0640U);
   CHECK_FALSE(fs::exists(folder.root / "p/q" / kTemp));
-  CHECK(vault.replace(at("p/a#b.md"), std::nullopt, "x", kTemp).error().reason == Reason::ValidationFailed);
-  CHECK(vault.replace(at(".obsidian/x.md"), std::nullopt, "x", kTemp).error().reason == Reason::ValidationFailed);
+  CHECK(vault.replace(at("p/a#b.md"), std::nullopt, "x", kTemp).error().reason ==
+        Reason::ValidationFailed);
+  CHECK(vault.replace(at(".obsidian/x.md"), std::nullopt, "x", kTemp).error().reason ==
+        Reason::ValidationFailed);
   CHECK_FALSE(fs::exists(folder.root / ".obsidian"));
 }
 
@@ -185,7 +192,11 @@ TEST_CASE("readers see the old or the new text while a note is replaced", "[vaul
       torn = torn || !note || (note->bytes != one && note->bytes != two);
     }
   });
-  for (int i = 0; i < 100; ++i) REQUIRE_FALSE(vault.replace(at("n.md"), i % 2 == 0 ? one : two, i % 2 == 0 ? two : one, Vault::temp_name(static_cast<std::uint64_t>(i)))->displaced_external_edit);
+  for (int i = 0; i < 100; ++i)
+    REQUIRE_FALSE(vault
+                      .replace(at("n.md"), i % 2 == 0 ? one : two, i % 2 == 0 ? two : one,
+                               Vault::temp_name(static_cast<std::uint64_t>(i)))
+                      ->displaced_external_edit);
   reader.join();
 
   CHECK_FALSE(torn);
@@ -229,7 +240,8 @@ TEST_CASE("left-over temp files are removed unless something wants them", "[vaul
   folder.put("a/.indx-zz", "x");
   const Vault vault = folder.open();
 
-  CHECK(vault.clean_temp_files([](const std::string& name) { return name == ".indx-0000000000000001"; }) == 1);
+  CHECK(vault.clean_temp_files(
+            [](const std::string& name) { return name == ".indx-0000000000000001"; }) == 1);
   CHECK(fs::exists(folder.root / ".indx-0000000000000001"));
   CHECK(fs::exists(folder.root / "a/.indx-zz"));
   CHECK(Vault::temp_name(255) == ".indx-00000000000000ff");

@@ -116,8 +116,7 @@ CREATE TABLE intents (
   step_key TEXT NOT NULL,
   step_inputs_hash TEXT NOT NULL,
   lease INTEGER NOT NULL,
-  operation TEXT NOT NULL,
-  idempotency_key TEXT NOT NULL,
+  idempotency_key TEXT NOT NULL,  -- '<operation>\n<key>' of its row in idempotency
   outcome TEXT NOT NULL,
   at INTEGER NOT NULL,
   CHECK (before_sha256 <> '' OR after_sha256 <> '')
