@@ -96,8 +96,12 @@ class ProgressMeter {
       : token_(std::move(token)), clock_(clock), gap_(gap) {}
 
   std::optional<Json> notification_for(const Event& event) {
+    // A start counts as no work done: some operations say nothing until they end.
+    static const Json start = {{"done", 0}, {"phase", "started"}};
     const Json* nested = member(event.data, "progress");
-    const Json& progress = nested && nested->is_object() ? *nested : event.data;
+    const Json& progress = event.kind == "job.started"     ? start
+                           : nested && nested->is_object() ? *nested
+                                                           : event.data;
     const Json* done = member(progress, "done");
     if (!done || !done->is_number()) return std::nullopt;
     const auto value = done->get<std::int64_t>();
@@ -291,7 +295,8 @@ void McpServer::call_tool(const McpPeer& peer, const RpcMessage& message, const 
       [call, meter, peer, &dispatcher = dispatcher_](const Event& event) {
         if (!event.job_id.empty() && !call->set_job(event.job_id))
           cancel_job(dispatcher, peer, event.job_id);
-        if (!meter || event.kind != "job.progress" || call->is_ended()) return;
+        if (!meter || (event.kind != "job.progress" && event.kind != "job.started")) return;
+        if (call->is_ended()) return;
         if (const auto notification = meter->notification_for(event)) call->notify(*notification);
       });
 }

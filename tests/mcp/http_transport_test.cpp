@@ -324,6 +324,27 @@ TEST_CASE("progress with a token streams on the call's own connection and ends w
   }
 }
 
+TEST_CASE("the start of a job is progress, once, also when its operation never reports any",
+          "[mcp]") {
+  Endpoint endpoint;
+  const auto exchange = endpoint.post(
+      rpc(1, "tools/call", with_token({{"name", "vault_reindex"}}, 7)), endpoint.open());
+  const auto held = endpoint.dispatcher.held().back();
+  Event started;
+  started.kind = "job.started";
+  started.job_id = "J1";
+
+  held.progress(started);
+  endpoint.clock.advance(std::chrono::seconds(1));
+  held.progress(started);  // a second try
+  held.answer(mcp_answer(Json{{"indexed", 1}}));
+
+  const auto messages = messages_of(exchange);
+  REQUIRE(messages.size() == 2);
+  CHECK(messages[0]["params"]["progress"] == 0);
+  CHECK(messages[1]["id"] == 1);
+}
+
 TEST_CASE("only a 2025-11-25 stream begins with an empty event", "[mcp]") {
   Endpoint endpoint;
   for (const auto& [version, primes] :
