@@ -3,9 +3,7 @@
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-
-#include <filesystem>
-#include <fstream>
+#include "vault/write_recovery.hpp"
 
 namespace indx {
 namespace {
@@ -44,13 +42,6 @@ Result<std::string> hash_on_disk(const Vault& vault, const NotePath& path) {
   if (file.has_value()) return sha256_hex(file->bytes);
   if (file.error().reason == Reason::NotFound) return std::string();
   return file.error();
-}
-
-std::optional<std::string> read_temp_file(const Vault& vault, const NotePath& note,
-                                          const std::string& name) {
-  std::ifstream in(std::filesystem::path(vault.root()) / note.folder() / name, std::ios::binary);
-  if (!in) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
 }  // namespace
@@ -171,20 +162,20 @@ Status abandon_write(State& state, const NoteWrite& write, const std::string& di
 Status settle_writes(State& state, const Vault& vault) {
   for (const WriteIntent& intent : INDX_TRY(state.intents.open_intents())) {
     const auto path = INDX_TRY(NotePath::parse(intent.path));
+    const auto displaced =
+        recover_displaced(vault, path, intent.temp_name, intent.before_sha256, intent.after_sha256);
+    if (displaced.has_value() && *displaced)
+      INDX_TRY(state.versions.keep(intent.path, **displaced, intent.job_id, intent.at));
     const auto on_disk = hash_on_disk(vault, path);
-    if (!on_disk.has_value()) {  // somebody put something else there: an external edit
+    if (!displaced.has_value() || !on_disk.has_value()) {
+      // Somebody put something else there: an external edit, and no reason not to start.
+      const auto& error = displaced.has_value() ? on_disk.error() : displaced.error();
       log_warn("a write that a crash interrupted cannot be checked and is dropped",
-               {{"path", intent.path}, {"error", on_disk.error().message}});
+               {{"path", intent.path}, {"error", error.message}});
       INDX_TRY(state.intents.remove(intent.id));
       continue;
     }
     const auto& found = *on_disk;
-    // A temp file that the exchange filled with somebody's edit must not be lost.
-    if (const auto left = read_temp_file(vault, path, intent.temp_name)) {
-      const auto hash = sha256_hex(*left);
-      if (hash != intent.before_sha256 && hash != intent.after_sha256)
-        INDX_TRY(state.versions.keep(intent.path, *left, intent.job_id, intent.at));
-    }
     if (found == intent.after_sha256) {
       const auto outcome = INDX_TRY(write_outcome_from_json(intent.outcome));
       INDX_TRY(finish_write(state, intent, outcome));

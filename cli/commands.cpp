@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 
+#include "base/edit_distance.hpp"
 #include "base/text.hpp"
 #include "cli/global_flags.hpp"
 
@@ -179,21 +180,6 @@ std::vector<Command> special_commands() {
   return {serve, mcp, watch, resume, schema, completion, version};
 }
 
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 const Flag* Command::find_flag(std::string_view name) const {
@@ -227,7 +213,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const auto& candidate : candidates) {
-    const std::size_t d = distance(word.substr(0, 64), candidate);
+    const std::size_t d = edit_distance(word.substr(0, 64), candidate);
     if (d >= best_distance) continue;
     best = candidate;
     best_distance = d;

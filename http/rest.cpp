@@ -28,7 +28,7 @@ std::string with_dashes(std::string name) {
   return name;
 }
 
-/// `"etag"` → `etag`; `*` stays.
+/// `"etag"` → `etag`. A write is guarded by the bytes it was made for, so `*` is not taken.
 Result<std::string> read_etag(const std::string& text) {
   if (text.starts_with("W/"))
     return invalid("If-Match takes a strong etag, as reads give it.", {{"header", "If-Match"}});
@@ -36,8 +36,8 @@ Result<std::string> read_etag(const std::string& text) {
   if (bare.size() >= 2 && bare.front() == '"' && bare.back() == '"')
     bare = bare.substr(1, bare.size() - 2);
   // An empty one would silently mean no guard.
-  if (bare.empty() || bare.find_first_of("\", ") != bare.npos)
-    return invalid("If-Match takes one etag.", {{"header", "If-Match"}});
+  if (bare.empty() || bare == "*" || bare.find_first_of("\", ") != bare.npos)
+    return invalid("If-Match takes one etag, as reads give it.", {{"header", "If-Match"}});
   return bare;
 }
 
@@ -123,6 +123,14 @@ Result<Json> read_input(const Operation& operation, const HttpRequest& request,
   if (operation.effect != Effect::Reads && operation.input.find("if_match") == nullptr &&
       !request.header("if-match").empty())
     return invalid(cat(operation.name, " takes no If-Match."), {{"header", "If-Match"}});
+  // Ignoring a precondition would overwrite what it was to protect.
+  if (const auto none = request.header("if-none-match");
+      operation.effect != Effect::Reads && !none.empty()) {
+    if (none != "*" || operation.input.find("if_not_exists") == nullptr)
+      return invalid(cat(operation.name, " takes no such If-None-Match."),
+                     {{"header", "If-None-Match"}});
+    INDX_TRY(put_once(input, "if_not_exists", true, "header"));
+  }
   return input;
 }
 

@@ -25,16 +25,6 @@ bool has_scheme(std::string_view uri) {
   return uri.size() >= kScheme.size() && to_lower(uri.substr(0, kScheme.size())) == kScheme;
 }
 
-/// The same properties as YAML, though not in the bytes of the file: every JSON value is a YAML
-/// value.
-std::string property_block(const Json& properties) {
-  std::string block = "---\n";
-  for (const auto& [key, value] : properties.items())
-    block += cat(Json(key).dump(), ": ", value.dump(-1, ' ', false, Json::error_handler_t::replace),
-                 '\n');
-  return block + "---\n";
-}
-
 }  // namespace
 
 std::string vault_uri(std::string_view path) {
@@ -100,10 +90,8 @@ Json resource_page(const Json& note_list_output) {
   return page;
 }
 
-Json note_read_input(const std::string& path, bool accepts_raw) {
-  Json input = {{"path", path}};
-  if (accepts_raw) input["include"] = Json::array({"raw"});
-  return input;
+Json note_read_input(const std::string& path) {
+  return {{"path", path}, {"include", Json::array({"raw"})}};
 }
 
 Json resource_contents(const std::string& uri, const std::string& path,
@@ -114,20 +102,14 @@ Json resource_contents(const std::string& uri, const std::string& path,
                                                                  : std::string();
   };
   Json content = {{"uri", uri}};
-  const bool has_raw = note_read_output.contains("raw");
-  std::string text = text_of(has_raw ? "raw" : "body");
+  std::string text = text_of("raw");
   if (text_of("encoding") == "binary") {
     content["mimeType"] = path.ends_with(".md") ? "application/octet-stream" : mime_type(path);
     content["blob"] = std::move(text);
     return {{"contents", Json::array({std::move(content)})}};
   }
   content["mimeType"] = mime_type(path);
-  const auto properties = note_read_output.find("frontmatter");
-  const bool lacks_properties = !has_raw && properties != note_read_output.end() &&
-                                properties->is_object() && !properties->empty();
-  if (lacks_properties) text = property_block(*properties) + text;
   content["text"] = std::move(text);
-  if (lacks_properties) content["_meta"] = {{"indx/composed", true}};
   return {{"contents", Json::array({std::move(content)})}};
 }
 

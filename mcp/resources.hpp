@@ -24,12 +24,10 @@ Json resource_templates();
 /// resources/list from the output of note_list.
 Json resource_page(const Json& note_list_output);
 
-/// The input of note_read that gives the most exact bytes it can; `accepts_raw`: `raw` is one of
-/// its include names.
-Json note_read_input(const std::string& path, bool accepts_raw);
+/// The input of note_read that gives the exact bytes.
+Json note_read_input(const std::string& path);
 
-/// resources/read from the output of note_read: `raw` if it is there (base64 when `encoding` is
-/// binary). Without it, a note with properties is composed from its parts, and says so in `_meta`.
+/// resources/read from the output of note_read: its `raw`, base64 when `encoding` is binary.
 Json resource_contents(const std::string& uri, const std::string& path,
                        const Json& note_read_output);
 

@@ -166,13 +166,6 @@ void answer_resource_error(OpenCall& call, const Error& error, const std::string
   call.answer_fault(code, error.message, std::move(data));
 }
 
-bool accepts_include(const Operation& operation, std::string_view part) {
-  const auto* include = operation.input.find("include");
-  if (!include || !include->schema.items) return false;
-  const auto& allowed = include->schema.items->allowed;
-  return std::find(allowed.begin(), allowed.end(), part) != allowed.end();
-}
-
 }  // namespace
 
 McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
@@ -344,7 +337,7 @@ void McpServer::read_resource(const McpPeer& peer, const RpcMessage& message, co
     return call->answer(insufficient_scope(*operation, call->id()));
   const auto path = path_of_vault_uri(*uri);
   if (!path) return answer_resource_error(*call, path.error(), *uri);
-  Json input = note_read_input(*path, accepts_include(*operation, "raw"));
+  Json input = note_read_input(*path);
   dispatcher_.call(make_call(peer, *operation, std::move(input), call->token()),
                    [call, uri = *uri, path = *path](const Answer& answer) {
                      if (!answer.result)

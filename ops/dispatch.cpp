@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <map>
+#include <set>
 
 namespace indx {
 namespace {
@@ -94,11 +95,22 @@ class SameKeyCalls {
     const std::scoped_lock lock(mutex_);
     changed_.notify_all();
   }
+  /// The call has ended, but its row could not be forgotten: the next call with the key tries
+  /// again.
+  void leave_row(const std::string& id) {
+    const std::scoped_lock lock(mutex_);
+    rows_left_.insert(id);
+  }
+  bool take_row_left(const std::string& id) {
+    const std::scoped_lock lock(mutex_);
+    return rows_left_.erase(id) > 0;
+  }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, bool> running_;
+  std::set<std::string> rows_left_;
   int waiters_ = 0;
 };
 
@@ -208,6 +220,10 @@ class LocalDispatcher : public Dispatcher {
                     running->answer);
     if (remembered.is_done) return running->answer(from_reply(remembered));
     if (!remembered.job_id.empty()) return join(running, remembered.job_id);
+    if (same_key_.take_row_left(key_id(*running))) {
+      release(running->call.principal.subject, *running->key, key_id(*running));
+      return claim(running, may_wait);
+    }
     if (!may_wait) return refuse(in_progress(), running->answer);
     const auto status = backend_.run_on_lane([this, running] {
       // Registered on this thread and gone before the wait ends, so the callback never outlives
@@ -233,21 +249,31 @@ class LocalDispatcher : public Dispatcher {
                        subject = running->call.principal.subject, key = *running->key,
                        id = key_id(*running), answer = std::move(running->answer)](Answer result) {
       if (result.job_id.empty())
-        settle(*operation, subject, key, result);  // else the job's row answers a repeat
+        settle(*operation, subject, key, id, result);  // else the job's row answers a repeat
       same_key_.end(id);
       answer(std::move(result));
     };
   }
 
   void settle(const Operation& operation, const std::string& subject, const IdempotencyKey& key,
-              const Answer& answer) {
-    const bool is_kept = answer.result || is_deterministic(answer.result.error());
-    const Status done = is_kept ? backend_.complete_key(subject, key, answer.http_status,
-                                                        to_reply(operation, answer))
-                                : backend_.release_key(subject, key);
-    if (!done)
-      log_error("idempotency key not settled",
-                Json{{"operation", operation.name}, {"reason", done.error().message}});
+              const std::string& id, const Answer& answer) {
+    if (!answer.result && !is_deterministic(answer.result.error()))
+      return release(subject, key, id);
+    const Status kept =
+        backend_.complete_key(subject, key, answer.http_status, to_reply(operation, answer));
+    if (kept) return;
+    log_warn("an answer cannot be remembered",
+             Json{{"operation", operation.name}, {"reason", kept.error().message}});
+    // A write has its short outcome remembered by its own commit; everything else may run again.
+    release(subject, key, id);
+  }
+
+  void release(const std::string& subject, const IdempotencyKey& key, const std::string& id) {
+    const Status released = backend_.release_key(subject, key);
+    if (released) return;
+    log_warn("an idempotency key is not released yet",
+             Json{{"operation", key.operation}, {"reason", released.error().message}});
+    same_key_.leave_row(id);
   }
 
   void join(const Shared& running, const std::string& job_id) {

@@ -1,5 +1,6 @@
 #include "ops/schema.hpp"
 
+#include "base/edit_distance.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -71,21 +72,6 @@ std::string actual_text(const SchemaNode& node, const Json& value) {
   if (value.is_object()) return cat("object with ", value.size(), " entries");
   if (value.is_array()) return cat("array of ", value.size(), " items");
   return value.is_null() ? "null" : value.dump();
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
 }
 
 /// The known key that the unknown one most likely stands for; empty when none is near.

@@ -127,6 +127,21 @@ def wait_for_end(server, job_id):
         time.sleep(0.05)
 
 
+def wait_for_moment(server, job_id, moments):
+    """A moment spread over the work itself, so that a quick machine is not always killed after it."""
+    target = moments.uniform(0, 2)
+    while True:
+        job = server.get("/v1/jobs/" + job_id)
+        job = job.get("job", job)
+        progress = job["progress"]
+        share = progress["done"] / progress["total"] if progress.get("total") else 0
+        if job["finished_at"] or (progress.get("phase") == "apply") + share >= target:
+            break
+        time.sleep(0.005)
+    time.sleep(moments.uniform(0, 0.25))  # the record is told every 250 ms
+    return job
+
+
 def check(vault, before, job, counts, kills):
     """Everything that must hold afterwards; gives the figures."""
     expect(job["state"] == "succeeded", f"the job ended as {job['state']}: {job.get('error')}")
@@ -195,8 +210,7 @@ def run(options):
         job_id = answer["data"]["job"]["id"]
         killed_at = []
         for _ in range(options.kills):
-            time.sleep(moments.uniform(0.05, 2.5))
-            job = server.get("/v1/jobs/" + job_id)
+            job = wait_for_moment(server, job_id, moments)
             progress = job.get("job", job)["progress"]
             killed_at.append(f"{progress.get('phase') or 'start'} {progress.get('done')}/{progress.get('total')}")
             server.kill()

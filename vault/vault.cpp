@@ -3,6 +3,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "vault/write_recovery.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -55,6 +56,7 @@ Error file_error(int error, std::string_view action, std::string_view path) {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
+    case ENXIO:  // a socket: no note has that path
       return not_found(cat("`", path, "` does not exist."), details);
     case EACCES:
     case EPERM:
@@ -640,6 +642,31 @@ Result<std::string> Vault::remove(const NotePath& path, std::string_view before,
     return permanent ? std::string() : trash_path;
   }
   return make_error(Reason::Conflict, cat("The trash holds too many files named `", name, "`."));
+}
+
+Result<std::optional<std::string>> recover_displaced(const Vault& vault, const NotePath& path,
+                                                     const std::string& temp_name,
+                                                     const std::string& before_sha256,
+                                                     const std::string& after_sha256) {
+  const std::optional<std::string> nothing;
+  Result<Place> walked = walk_to(vault.root(), path, Folders::MustExist, Durability::Full);
+  if (!walked && walked.error().reason == Reason::NotFound) return nothing;
+  const Place place = INDX_TRY(std::move(walked));
+  const Place temp{Fd(::fcntl(place.folder.get(), F_DUPFD_CLOEXEC, 0)), temp_name};
+  Result<std::string> left = read_place(temp, path);
+  if (!left && left.error().reason == Reason::NotFound) return nothing;
+  std::string displaced = INDX_TRY(std::move(left));
+  const auto hash = sha256_hex(displaced);
+  if (hash == before_sha256 || hash == after_sha256) return nothing;
+
+  const Result<std::string> there = read_place(place, path);
+  if (there && sha256_hex(*there) == after_sha256) {
+    const int folder = place.folder.get();
+    if (::renameat2(folder, temp.name.c_str(), folder, place.name.c_str(), RENAME_EXCHANGE) != 0)
+      return file_error(errno, "restore", path.str());
+    sync_fd(folder, Durability::Full);
+  }
+  return std::optional(std::move(displaced));
 }
 
 std::size_t Vault::clean_temp_files(

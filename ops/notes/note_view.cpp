@@ -112,6 +112,7 @@ Fields<NoteView> NoteView::fields() {
             "Why the property block cannot be read."),
       field("outline", &NoteView::outline, "Headings in order."),
       field("body", &NoteView::body, "Text after the property block."),
+      field("raw", &NoteView::raw, "The whole file, exactly; base64 when `encoding` is binary."),
       field("tags", &NoteView::tags, "Tags of properties and text, without `#`, each once."),
       field("links", &NoteView::links, "Links in order; `link_forward` says what they reach."),
       field("blocks", &NoteView::blocks, "Blocks that have an id."),
@@ -193,6 +194,7 @@ NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, con
   view.title = file.path.stem();
   view.encoding = is_text(file.bytes) ? "utf-8" : "binary";
   const bool is_binary = view.encoding == "binary";
+  if (parts.contains("raw")) view.raw = is_binary ? base64_encode(file.bytes) : file.bytes;
   if (!file.path.is_note()) {
     if (parts.contains("body")) view.body = is_binary ? base64_encode(file.bytes) : file.bytes;
     return view;

@@ -48,7 +48,7 @@ struct NoteView {
   std::optional<JsonObject> frontmatter;
   std::optional<FrontmatterErrorView> frontmatter_error;
   std::optional<std::vector<HeadingView>> outline;
-  std::optional<std::string> body;
+  std::optional<std::string> body, raw;
   std::optional<std::vector<std::string>> tags;
   std::optional<std::vector<LinkView>> links;
   std::optional<std::vector<BlockView>> blocks;
@@ -71,8 +71,8 @@ struct WriteView {
 NoteChange change_of(NoteChange::Kind kind, NotePath path);
 WriteView view_write(const WriteOutcome& outcome, bool dry_run);
 
-inline const std::vector<std::string> kNoteParts = {"frontmatter", "outline", "body", "tags",
-                                                    "links",       "blocks",  "tasks"};
+inline const std::vector<std::string> kNoteParts = {"frontmatter", "outline", "body",  "tags",
+                                                    "links",       "blocks",  "tasks", "raw"};
 inline const std::set<std::string> kDefaultNoteParts = {"frontmatter", "outline", "body"};
 
 NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, const Config& config);

@@ -116,6 +116,38 @@ TEST_CASE_METHOD(WriteFixture, "an edit by somebody else that came before the re
   CHECK(state->intents.open_intents().value().empty());
 }
 
+TEST_CASE_METHOD(WriteFixture, "a write made again after a crash keeps one before-image",
+                 "[actors][C81]") {
+  REQUIRE(begin_write(*state, plan(std::nullopt)));
+  restart("second");
+  REQUIRE(settle_writes(*state, vault));
+
+  auto again = plan(std::nullopt);
+  std::string displaced;
+  REQUIRE(begin_write(*state, again));
+  REQUIRE(perform_write(vault, again, &displaced).value());
+  REQUIRE(finish_write(*state, again.intent, again.outcome));
+
+  CHECK(state->versions.list("a.md")->size() == 1);
+}
+
+TEST_CASE_METHOD(WriteFixture,
+                 "an edit that a crash caught between the exchange and its check comes back",
+                 "[actors][A13]") {
+  auto write = plan(std::nullopt);
+  REQUIRE(begin_write(*state, write));
+  folder.write("a.md", *write.after);
+  folder.write(write.intent.temp_name, "# Edited outside\n");
+
+  restart("second");
+  REQUIRE(settle_writes(*state, vault));
+
+  CHECK(vault.read(write.outcome.path)->bytes == "# Edited outside\n");
+  CHECK(state->intents.open_intents().value().empty());
+  CHECK(told().empty());
+  CHECK(state->versions.list("a.md")->size() == 2);
+}
+
 TEST_CASE_METHOD(WriteFixture, "the before-image of a confirmed write is kept as a version",
                  "[actors][A14]") {
   auto write = plan(std::nullopt);

@@ -49,13 +49,4 @@ TEST_CASE("a note that is not text is given as a blob, any other as its exact te
   CHECK_FALSE(text.contains("_meta"));
 }
 
-TEST_CASE("a resource composed from parts says that its bytes may differ", "[mcp]") {
-  const Json output = {
-      {"encoding", "utf-8"}, {"frontmatter", {{"tags", {"a", "b"}}}}, {"body", "Text\n"}};
-  const Json text = resource_contents("vault://a.md", "a.md", output)["contents"][0];
-
-  CHECK(text["text"] == "---\n\"tags\": [\"a\",\"b\"]\n---\nText\n");
-  CHECK(text["_meta"]["indx/composed"] == true);
-}
-
 }  // namespace indx
