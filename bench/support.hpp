@@ -18,7 +18,9 @@ inline double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// One result: a JSON object on a line. `floor` and `bar` only where there is one.
+/// One result: a JSON object on a line. `floor` is the least that the machine must do for the same
+/// work, measured in the same run; null only where doing nothing costs nothing. `bar` where one is
+/// stated.
 struct Figure {
   std::string name;
   double value = 0;
@@ -30,9 +32,8 @@ struct Figure {
 
 inline void print(const Figure& figure) {
   Json json{{"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}};
-  if (figure.floor)
-    json["floor"] = *figure.floor,
-    json["ratio"] = *figure.floor > 0 ? figure.value / *figure.floor : 0;
+  json["floor"] = figure.floor ? Json(*figure.floor) : Json();
+  json["ratio"] = figure.floor && *figure.floor > 0 ? Json(figure.value / *figure.floor) : Json();
   if (figure.bar)
     json["bar"] = *figure.bar,
     json["ok"] = figure.bar_is_maximum ? figure.value <= *figure.bar : figure.value >= *figure.bar;
@@ -46,6 +47,18 @@ inline double percentile(std::vector<double> values, double p) {
              ? 0
              : values[std::min(values.size() - 1,
                                static_cast<std::size_t>(p * static_cast<double>(values.size())))];
+}
+
+/// Milliseconds of each of `runs` calls of `fn(i)`.
+template <typename Fn>
+std::vector<double> times_ms(int runs, Fn fn) {
+  std::vector<double> times;
+  for (int i = 0; i < runs; ++i) {
+    const double begin = now_s();
+    fn(static_cast<std::size_t>(i));
+    times.push_back((now_s() - begin) * 1000);
+  }
+  return times;
 }
 
 /// A folder that is removed when destroyed.
