@@ -55,7 +55,10 @@ Json token_json(const TokenRecord& token) {
 }  // namespace
 
 EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
-    : run_(std::move(run)), core_(run_->core), prefix_(std::move(prefix)) {}
+    : run_(std::move(run)),
+      core_(run_->core),
+      links_(run_->core, run_->principal.path_scope()),
+      prefix_(std::move(prefix)) {}
 
 // A call whose step failed was paid for all the same.
 EngineContext::~EngineContext() {
@@ -286,13 +289,9 @@ Result<std::vector<TagCount>> EngineContext::tags() {
 Result<std::vector<ResolvedLink>> EngineContext::forward_links(const NotePath& path) {
   INDX_TRY(core_.ensure_scanned());
   INDX_TRY(check_visible(path));
-  auto links = INDX_TRY(core_.parts.index->forward_links(path.str(), run_->principal.path_scope()));
-  const auto scope = run_->principal.path_scope();
-  for (auto& link : links) {
-    if (link.path && !scope.allows(*link.path)) link.path.reset();
-    std::erase_if(link.alias_of, [&](const std::string& other) { return !scope.allows(other); });
-  }
-  return links;
+  auto links = INDX_TRY(
+      LinkIndex(core_.parts.index->pool()).forward(path.str(), run_->principal.path_scope()));
+  return links ? std::move(links->links) : std::vector<ResolvedLink>();
 }
 
 Result<std::vector<std::string>> EngineContext::paths_with_tag(const std::string& tag) {

@@ -1,5 +1,6 @@
 #pragma once
 #include "actors/core.hpp"
+#include "actors/engine_links.hpp"
 #include "ops/context.hpp"
 
 #include <memory>
@@ -54,6 +55,7 @@ class EngineContext : public Context,
 
   Notes& notes() override { return *this; }
   Index& index() override { return *this; }
+  Links& links() override { return links_; }
   Jobs& jobs() override { return *this; }
   Models& models() override { return *this; }
   Tokens& tokens() override { return *this; }
@@ -109,6 +111,7 @@ class EngineContext : public Context,
 
   std::shared_ptr<Run> run_;  // shared: with the lanes of a map
   Core& core_;
+  EngineLinks links_;
   std::string prefix_;
   std::vector<UsageRecord>
       unsettled_;  ///< calls that ended inside the current step, committed with it

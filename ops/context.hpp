@@ -54,6 +54,8 @@ class Index {
   virtual Result<Json> reindex(bool rebuild, const std::vector<std::string>& paths) = 0;
 };
 
+class Links;  // ops/links.hpp
+
 class Jobs {
  public:
   virtual ~Jobs() = default;
@@ -115,6 +117,7 @@ class Context {
 
   virtual Notes& notes() = 0;
   virtual Index& index() = 0;
+  virtual Links& links() = 0;
   virtual Jobs& jobs() = 0;
   virtual Models& models() = 0;
   virtual Tokens& tokens() = 0;

@@ -15,6 +15,8 @@
 
 namespace indx {
 
+class IndexPool;
+
 /// What the index knows of one file without reading it.
 struct IndexedFile {
   std::string path, etag, sha256;
@@ -70,10 +72,6 @@ class NoteIndexReader {
   Result<Page<SearchHit>> search(const SearchRequest& request);
   /// Sorted by count descending, then tag.
   Result<std::vector<TagCount>> tags(const PathScope& scope);
-  /// Spelling of each tag of the vault by folded tag: the first use by (path, offset).
-  /// In document order. Files that `scope` hides are neither reached nor named as `alias_of`.
-  Result<std::vector<ResolvedLink>> forward_links(const std::string& path,
-                                                  const PathScope& scope = {});
   /// Paths of notes that use the tag or one below it, sorted.
   Result<std::vector<std::string>> paths_with_tag(const std::string& tag, const PathScope& scope);
   Result<IndexCounts> counts(const PathScope& scope);
@@ -85,6 +83,8 @@ class NoteIndexReader {
     std::vector<std::string> tags;
   };
   Status visit_texts(const std::function<void(NoteText)>& visit);
+  /// The connections, for readers of other parts of the index (LinkIndex).
+  IndexPool& pool();
 
  private:
   struct Impl;

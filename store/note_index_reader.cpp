@@ -2,7 +2,6 @@
 
 #include "base/text.hpp"
 #include "base/unicode.hpp"
-#include "store/link_resolver.hpp"
 #include "store/note_filter.hpp"
 
 #include <algorithm>
@@ -28,53 +27,6 @@ Result<NoteRow> row_of(Database& db, const Database::Statement& query) {
   return row;
 }
 
-/// Headings and block ids of one note, for subpaths.
-Result<NoteAnchors> read_anchors(Database& db, std::int64_t id) {
-  NoteAnchors anchors;
-  auto query = db.prepare("SELECT outline, blocks FROM notes WHERE id=?1");
-  if (!INDX_TRY(query.bind(id).step())) return anchors;
-  for (const auto& heading : Json::parse(query.text(0), nullptr, false)) {
-    auto text = heading[1].get<std::string>();
-    const auto mark = text.rfind(" ^");  // a block id is not part of the heading
-    if (mark != text.npos &&
-        text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-",
-                               mark + 2) == text.npos)
-      text.resize(mark);
-    anchors.headings.push_back({heading[0].get<int>(), heading_key(text)});
-  }
-  for (const auto& block : Json::parse(query.text(1), nullptr, false))
-    anchors.block_ids.push_back(fold_case(block[0].get<std::string>()));
-  return anchors;
-}
-
-Result<std::vector<std::string>> paths_with_alias(Database& db, std::string_view name,
-                                                  const PathScope& scope) {
-  std::vector<std::string> paths;
-  auto query = db.prepare(
-      "SELECT f.path FROM aliases a JOIN files f ON f.id=a.file_id WHERE a.alias_key=?1 ORDER BY "
-      "f.path");
-  query.bind(fold_case(trim(name)));
-  while (INDX_TRY(query.step()))
-    if (scope.allows(query.text(0))) paths.push_back(query.text(0));
-  return paths;
-}
-
-Link link_of(const Database::Statement& query) {
-  Link link;
-  link.kind = static_cast<LinkKind>(query.integer(0));
-  link.syntax = static_cast<LinkSyntax>(query.integer(1));
-  link.external = query.integer(2) != 0;
-  link.target = query.text(3);
-  link.subpath = query.text(4);
-  link.display = query.optional_text(5);
-  link.key = query.text(6);
-  link.line = static_cast<int>(query.integer(7));
-  link.column = static_cast<int>(query.integer(8));
-  link.begin = static_cast<std::size_t>(query.integer(9));
-  link.end = static_cast<std::size_t>(query.integer(10));
-  return link;
-}
-
 Result<std::string> read_generation(Database& db) {
   auto query = db.prepare(
       "SELECT (SELECT value FROM meta WHERE key='epoch') || '-' || (SELECT value FROM meta WHERE "
@@ -87,6 +39,7 @@ Result<std::string> read_generation(Database& db) {
 
 NoteIndexReader::NoteIndexReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 NoteIndexReader::~NoteIndexReader() = default;
+IndexPool& NoteIndexReader::pool() { return *impl_->pool; }
 
 Result<std::unique_ptr<NoteIndexReader>> NoteIndexReader::open(const std::string& dir,
                                                                std::size_t connections) {
@@ -177,41 +130,6 @@ Result<std::vector<TagCount>> NoteIndexReader::tags(const PathScope& scope) {
     return a.count != b.count ? a.count > b.count : a.tag < b.tag;
   });
   return all;
-}
-
-Result<std::vector<ResolvedLink>> NoteIndexReader::forward_links(const std::string& path,
-                                                                 const PathScope& scope) {
-  const auto db = INDX_TRY(impl_->pool->take());
-  std::vector<ResolvedLink> links;
-  std::map<std::int64_t, NoteAnchors> anchors;
-  auto query = db->prepare(
-      "SELECT l.kind, l.syntax, l.external, l.target, l.subpath, l.display, l.property, l.line, "
-      "l.col, l.begin, l.end, "
-      "l.target_id, t.path FROM links l LEFT JOIN files t ON t.id=l.target_id "
-      "WHERE l.source_id=(SELECT id FROM files WHERE path=?1) ORDER BY l.position");
-  query.bind(path);
-  while (INDX_TRY(query.step())) {
-    ResolvedLink link;
-    link.link = link_of(query);
-    if (auto target = query.optional_text(12); target && scope.allows(*target))
-      link.path = std::move(target);
-    if (link.link.external) {
-      links.push_back(std::move(link));
-      continue;
-    }
-    if (!link.path) {
-      link.subpath_resolved = link.link.subpath.empty();
-      link.alias_of = INDX_TRY(paths_with_alias(*db, link.link.target, scope));
-    } else if (!link.link.subpath.empty()) {
-      const auto id = query.integer(11);
-      if (!anchors.contains(id)) anchors.emplace(id, INDX_TRY(read_anchors(*db, id)));
-      // On other files it is a page, a size or a view: nothing to look up.
-      link.subpath_resolved =
-          !link.path->ends_with(".md") || subpath_exists(link.link.subpath, anchors.at(id));
-    }
-    links.push_back(std::move(link));
-  }
-  return links;
 }
 
 Result<std::vector<std::string>> NoteIndexReader::paths_with_tag(const std::string& tag,

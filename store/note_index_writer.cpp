@@ -4,8 +4,8 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "generated/index_sql.hpp"
-#include "store/link_resolver.hpp"
 #include "store/note_index.hpp"
+#include "vault/link_resolver.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -124,6 +124,8 @@ struct NoteIndexWriter::Impl {
   std::unordered_set<std::string> touched_keys;  ///< of files that came or went in this transaction
   std::map<std::int64_t, std::vector<Link>>
       pending_links;  ///< of the notes put in this transaction, by file
+  std::unordered_set<std::int64_t>
+      relinked;  ///< files whose links, or those to them, changed in this transaction
 
   explicit Impl(Database database) : db(std::move(database)) {}
 
@@ -151,6 +153,7 @@ struct NoteIndexWriter::Impl {
                                                 LinkSyntax syntax);
   Status resolve_touched(CandidateCache& cache);
   Status insert_pending(CandidateCache& cache);
+  Status update_unlinked();
 };
 
 NoteIndexWriter::NoteIndexWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -166,10 +169,12 @@ Result<Database> open_index(const std::string& path, Durability durability) {
       path, {.read_only = false, .durability = durability, .cache_kib = kIndexCacheKib}));
   INDX_TRY(migrate(db, path, {{1, index_sql::k_0001_initial}}));
   INDX_TRY(db.execute(
-      "SELECT key, value FROM meta; SELECT id, path, name_key, kind, chunk_count FROM files LIMIT "
-      "1;"
+      "SELECT key, value FROM meta; SELECT id, path, name_key, kind, chunk_count, unlinked FROM "
+      "files "
+      "LIMIT 1;"
       "SELECT id, body_begin, body FROM notes LIMIT 1; SELECT rowid FROM notes_fts LIMIT 1;"
-      "SELECT file_id FROM tags LIMIT 1; SELECT source_id, target_id FROM links LIMIT 1;"
+      "SELECT file_id FROM tags LIMIT 1; SELECT source_id, target_id, target_key FROM links LIMIT "
+      "1;"
       "SELECT alias_key FROM aliases LIMIT 1; SELECT chunk_id FROM chunk_rows LIMIT 1"));
   INDX_TRY(db.execute("PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=16777216"));
   return db;
@@ -242,6 +247,7 @@ Status NoteIndexWriter::Impl::roll_back() {
   failed.reset();
   touched_keys.clear();
   pending_links.clear();
+  relinked.clear();
   return db.execute("ROLLBACK");
 }
 
@@ -259,6 +265,7 @@ Status NoteIndexWriter::commit() {
     Impl::CandidateCache cache;
     INDX_TRY(impl_->resolve_touched(cache));
     INDX_TRY(impl_->insert_pending(cache));
+    INDX_TRY(impl_->update_unlinked());
     if (impl_->changed) {
       auto update = impl_->db.prepare("UPDATE meta SET value=?1 WHERE key='counter'");
       INDX_TRY(update.bind(std::to_string(impl_->counter + 1)).run());
@@ -274,6 +281,7 @@ Status NoteIndexWriter::commit() {
   impl_->in_transaction = impl_->changed = false;
   impl_->touched_keys.clear();
   impl_->pending_links.clear();
+  impl_->relinked.clear();
   return {};
 }
 
@@ -310,6 +318,7 @@ Status NoteIndexWriter::clear() {
   if (alone) INDX_TRY(begin());
   impl_->touched_keys.clear();
   impl_->pending_links.clear();
+  impl_->relinked.clear();
   const auto done = impl_->change([&] {
     return impl_->db.execute(
         "INSERT INTO notes_fts(notes_fts) VALUES ('delete-all'); DELETE FROM notes; DELETE FROM "
@@ -362,6 +371,7 @@ Status NoteIndexWriter::Impl::put_file(const FileInfo& file, const std::string& 
 Result<std::int64_t> NoteIndexWriter::Impl::put_row(const FileInfo& file, const std::string& etag,
                                                     const std::string& sha256, const FileRow& row) {
   if (const auto id = INDX_TRY(find_id(file.path.str()))) {
+    relinked.insert(*id);
     INDX_TRY(remove_text(*id));
     auto update = db.prepare(
         "UPDATE files SET kind=?2, etag=?3, sha256=?4, size=?5, mtime_ns=?6, title=?7, "
@@ -381,7 +391,9 @@ Result<std::int64_t> NoteIndexWriter::Impl::put_row(const FileInfo& file, const 
               row.headings, row.chunks);
   INDX_TRY(insert.run());
   touched_keys.insert(key);
-  return db.last_insert_id();
+  const auto id = db.last_insert_id();
+  relinked.insert(id);
+  return id;
 }
 
 Status NoteIndexWriter::Impl::put_text(std::int64_t id, const FileInfo& file,
@@ -438,6 +450,10 @@ Status NoteIndexWriter::Impl::put_chunks(std::int64_t id, const std::vector<Chun
 /// values.
 Status NoteIndexWriter::Impl::remove_text(std::int64_t id) {
   pending_links.erase(id);
+  auto reached = db.prepare("SELECT DISTINCT target_id FROM links WHERE source_id=?1");
+  reached.bind(id);
+  while (INDX_TRY(reached.step()))
+    if (const auto target = reached.optional_integer(0)) relinked.insert(*target);
   auto search = db.prepare(
       "INSERT INTO notes_fts(notes_fts, rowid, title, aliases, headings, body) "
       "SELECT 'delete', id, title, aliases, headings, body FROM notes WHERE id=?1");
@@ -489,6 +505,7 @@ Status NoteIndexWriter::Impl::resolve_touched(CandidateCache& cache) {
   struct Row {
     std::int64_t source_id = 0, position = 0;
     std::optional<std::int64_t> target_id;
+    std::optional<std::string> group;
   };
   for (const auto& key : touched_keys) {
     std::vector<Row> moved;
@@ -500,12 +517,18 @@ Status NoteIndexWriter::Impl::resolve_touched(CandidateCache& cache) {
     while (INDX_TRY(query.step())) {
       const auto target = INDX_TRY(target_of(cache, key, query.text(5), query.text(3),
                                              static_cast<LinkSyntax>(query.integer(4))));
-      if (target != query.optional_integer(2))
-        moved.push_back({query.integer(0), query.integer(1), target});
+      const auto before = query.optional_integer(2);
+      if (target == before) continue;
+      moved.push_back({query.integer(0), query.integer(1), target,
+                       target ? std::nullopt : std::optional(target_key(query.text(3)))});
+      relinked.insert(query.integer(0));
+      if (before) relinked.insert(*before);
+      if (target) relinked.insert(*target);
     }
     for (const auto& row : moved) {
-      auto update = db.prepare("UPDATE links SET target_id=?3 WHERE source_id=?1 AND position=?2");
-      INDX_TRY(update.bind(row.source_id, row.position, row.target_id).run());
+      auto update = db.prepare(
+          "UPDATE links SET target_id=?3, target_key=?4 WHERE source_id=?1 AND position=?2");
+      INDX_TRY(update.bind(row.source_id, row.position, row.target_id, row.group).run());
     }
   }
   return {};
@@ -526,14 +549,37 @@ Status NoteIndexWriter::Impl::insert_pending(CandidateCache& cache) {
         key = name_key_of_target(link.target);
         target = key ? INDX_TRY(target_of(cache, *key, source, link.target, link.syntax))
                      : std::optional(source_id);
+        if (target) relinked.insert(*target);
       }
+      const auto group =
+          link.external || target ? std::nullopt : std::optional(target_key(link.target));
       auto insert = db.prepare(
-          "INSERT INTO links VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)");
+          "INSERT INTO links VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)");
       insert.bind(source_id, position++, static_cast<int>(link.kind), static_cast<int>(link.syntax),
                   link.external, link.target, link.subpath, link.display, link.key, link.line,
-                  link.column, link.begin, link.end, key, target);
+                  link.column, link.begin, link.end, key, target, group);
       INDX_TRY(insert.run());
     }
+  }
+  return {};
+}
+
+/// Keeps what `link_orphans` asks for with each file, so that it reads rows of the answer only.
+Status NoteIndexWriter::Impl::update_unlinked() {
+  for (const auto id : relinked) {
+    auto query = db.prepare(
+        "SELECT kind=1, unlinked, EXISTS(SELECT 1 FROM links WHERE target_id=?1 AND "
+        "source_id<>?1), "
+        "EXISTS(SELECT 1 FROM links l JOIN files t ON t.id=l.target_id WHERE l.source_id=?1 AND "
+        "l.target_id<>?1 AND t.kind=1) FROM files WHERE id=?1");
+    if (!INDX_TRY(query.bind(id).step())) continue;
+    const bool has_incoming = query.integer(2) != 0, has_outgoing = query.integer(3) != 0;
+    std::optional<std::int64_t> unlinked;
+    if (query.integer(0) != 0 && !(has_incoming && has_outgoing))
+      unlinked = has_outgoing ? 1 : has_incoming ? 2 : 0;
+    if (unlinked == query.optional_integer(1)) continue;
+    auto update = db.prepare("UPDATE files SET unlinked=?2 WHERE id=?1");
+    INDX_TRY(update.bind(id, unlinked).run());
   }
   return {};
 }

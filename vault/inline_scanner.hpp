@@ -27,7 +27,5 @@ void scan_inline(std::string_view bytes, const std::vector<BlockLine>& lines, In
 /// The link of a reference definition.
 void scan_definition(std::string_view bytes, const std::vector<BlockLine>& lines,
                      InlineResult& result);
-/// Links in a text that is no part of the body, such as a property value; offsets count in `text`.
-std::vector<Link> links_in_text(std::string_view text);
 
 }  // namespace indx

@@ -28,7 +28,7 @@ struct TagUse {
   std::size_t begin = 0, end = 0;  ///< of the tag without `#`; 0,0 for a property tag
 };
 
-enum class LinkKind : std::uint8_t { Link, Embed, Property };
+enum class LinkKind : std::uint8_t { Link, Embed, Property, Canvas };
 enum class LinkSyntax : std::uint8_t { Wiki, Markdown };
 
 struct Link {
@@ -76,6 +76,9 @@ struct ParseOptions {
 /// items and a warning. Time is linear in the size (input guards of platform.md 5). Bytes that are
 /// no UTF-8 are read as U+FFFD.
 ParsedNote parse_note(std::string_view bytes, const ParseOptions& options = {});
+
+/// Links in a text that is no part of a body, such as a property value; offsets count in `text`.
+std::vector<Link> links_in_text(std::string_view text);
 
 /// Rule 4.2 to 4.4 for a tag without `#`.
 bool is_valid_tag(std::string_view tag);

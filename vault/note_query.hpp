@@ -70,6 +70,7 @@ struct ResolvedLink {
   std::optional<std::string> path;  ///< reached file; nullopt: unresolved
   bool subpath_resolved = true;
   std::vector<std::string> alias_of;
+  std::string context = {};  ///< the line that holds it
 };
 
 struct IndexCounts {

@@ -15,6 +15,8 @@ std::string_view link_kind_name(LinkKind kind) {
       return "embed";
     case LinkKind::Property:
       return "property";
+    case LinkKind::Canvas:
+      return "canvas";
   }
   return "";
 }
@@ -71,7 +73,8 @@ Fields<HeadingView> HeadingView::fields() {
                 "True inside a list or quote, where it starts no section.")};
 }
 Fields<LinkView> LinkView::fields() {
-  return {field("kind", &LinkView::kind, "How it is used.", one_of({"link", "embed", "property"})),
+  return {field("kind", &LinkView::kind, "How it is used.",
+                one_of({"link", "embed", "property", "canvas"})),
           field("syntax", &LinkView::syntax, "How it is written.", one_of({"wiki", "markdown"})),
           field("target", &LinkView::target, "As written, without the subpath."),
           field("subpath", &LinkView::subpath, "Heading or ^block after the first `#`."),

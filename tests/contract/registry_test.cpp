@@ -52,11 +52,13 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
   }
 
   CHECK(names == std::vector<std::string>{
-                     "vault_status", "note_list",    "note_read",     "note_outline", "note_exists",
-                     "note_write",   "note_patch",   "note_delete",   "vault_search", "tag_list",
-                     "tag_rename",   "link_forward", "vault_reindex", "job_list",     "job_get",
-                     "job_cancel",   "token_create", "token_list",    "token_revoke", "ai_status",
-                     "ai_tag"});
+                     "vault_status",      "note_list",       "note_read",     "note_outline",
+                     "note_exists",       "note_write",      "note_patch",    "note_delete",
+                     "vault_search",      "tag_list",        "tag_rename",    "link_forward",
+                     "link_backlinks",    "link_unresolved", "link_orphans",  "link_resolve",
+                     "unlinked_mentions", "graph_neighbors", "vault_reindex", "job_list",
+                     "job_get",           "job_cancel",      "token_create",  "token_list",
+                     "token_revoke",      "ai_status",       "ai_tag"});
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
@@ -77,6 +79,9 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("note_patch", "PATCH", "/v1/notes/{path}", "note patch");
   is("note_delete", "DELETE", "/v1/notes/{path}", "note delete");
   is("link_forward", "GET", "/v1/links/{path}/forward", "link forward");
+  is("link_backlinks", "GET", "/v1/links/{path}/backlinks", "link backlinks");
+  is("link_unresolved", "GET", "/v1/links/unresolved", "link unresolved");
+  is("link_orphans", "GET", "/v1/links/orphans", "link orphans");
   is("tag_list", "GET", "/v1/tags", "tag list");
   is("tag_rename", "POST", "/v1/tags/rename", "tag rename");
   is("vault_search", "GET", "/v1/search", "search");

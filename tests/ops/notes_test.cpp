@@ -1,5 +1,6 @@
 #include "ops/operations.hpp"
 #include "tests/support/fake_context.hpp"
+#include "tests/support/indexed_links.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -67,8 +68,9 @@ TEST_CASE("bytes that are no text are read as base64", "[ops]") {
 
 TEST_CASE("a path that leaves the vault is refused by each operation on notes", "[ops][A2]") {
   OneNote world("x");
-  for (const auto& operation : {note_read(), note_outline(), note_exists(), note_write(),
-                                note_patch(), note_delete(), link_forward()}) {
+  for (const auto& operation :
+       {note_read(), note_outline(), note_exists(), note_write(), note_patch(), note_delete(),
+        link_forward(), link_backlinks(), unlinked_mentions(), graph_neighbors()}) {
     INFO(operation.name);
     Json input{{"path", "../x.md"}};
     if (operation.input.find("body") != nullptr) input["body"] = "y";
@@ -237,7 +239,8 @@ TEST_CASE("tag_list gives counts, most used first, page by page", "[ops][A49][A2
 
 TEST_CASE("link_forward says what each link reaches", "[ops][A45]") {
   FakeWorld world;
-  world.files = {{"a.md", "[[b|shown]] [[gone]]\n"}, {"b.md", "x"}};
+  IndexedLinks indexed({{"a.md", "[[b|shown]] [[gone]]\n"}, {"b.md", "x"}});
+  world.links = &indexed;
 
   const Json links = (*run_operation(world, link_forward(), Json{{"path", "a.md"}}))["links"];
 
@@ -246,6 +249,47 @@ TEST_CASE("link_forward says what each link reaches", "[ops][A45]") {
   CHECK(links[0]["display"] == "shown");
   CHECK(links[1]["resolved"] == false);
   CHECK_FALSE(links[1].contains("path"));
+}
+
+TEST_CASE("a walk over the links of a note goes on where it was when the note changes",
+          "[ops][A26][A45]") {
+  FakeWorld world;
+  IndexedLinks indexed(std::map<std::string, std::string>{{"a.md", "[[one]] [[two]] [[three]]\n"}});
+  world.links = &indexed;
+  const auto page = [&](const std::string& cursor) {
+    return *run_operation(world, link_forward(),
+                          Json{{"path", "a.md"}, {"limit", 2}, {"cursor", cursor}});
+  };
+
+  const Json first = page("");
+  indexed.index().put("a.md", "[[zero]] [[one]] [[two]] [[two]] [[three]]\n");
+  const Json second = page(first["next_cursor"].get<std::string>());
+
+  CHECK(first["total"] == 3);
+  CHECK(second["links"][0]["target"] == "two");
+  CHECK(second["links"][1]["target"] == "three");
+  CHECK_FALSE(run_operation(world, link_forward(), Json{{"path", "a.md"}, {"cursor", "eA=="}}));
+}
+
+TEST_CASE("link_resolve reads links in every spelling", "[ops][A45]") {
+  FakeWorld world;
+  IndexedLinks indexed({{"a b.md", "# H\n"}, {"d/s.md", "# Own\n"}});
+  world.links = &indexed;
+  const auto ask = [&](const std::string& link, const std::string& source = "") {
+    return *run_operation(world, link_resolve(), Json{{"link", link}, {"source", source}});
+  };
+
+  for (const auto* link : {"[[a b#H|x]]", "![[A B#h]]", "a b#H", "[t](a%20b.md#H)"}) {
+    INFO(link);
+    CHECK(ask(link)["path"] == "a b.md");
+    CHECK(ask(link)["line"] == 1);
+    CHECK(ask(link)["subpath"].get<std::string>().size() == 1);
+  }
+  CHECK(ask("#Own", "d/s.md")["path"] == "d/s.md");
+  CHECK(ask("[x](https://a.b)")["external"] == true);
+  CHECK(ask("nobody")["resolved"] == false);
+  CHECK_FALSE(run_operation(world, link_resolve(), Json{{"link", "#Own"}}));
+  CHECK_FALSE(run_operation(world, link_resolve(), Json{{"link", "[[a]] [[b]]"}}));
 }
 
 TEST_CASE("tag_rename lists what it would do, then does it", "[ops][A51]") {

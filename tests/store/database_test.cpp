@@ -20,7 +20,7 @@ std::int64_t count_of(Database& db, const char* sql) {
 }  // namespace
 
 TEST_CASE("values come back as they were bound", "[store]") {
-  TempFolder folder;
+  IndexFolder folder;
   auto db = open_database(folder.str() + "/a.db");
   auto query = db.prepare("SELECT ?1, ?2, ?3, ?4, ?5, ?6");
 
@@ -38,7 +38,7 @@ TEST_CASE("values come back as they were bound", "[store]") {
 }
 
 TEST_CASE("the same statement may be borrowed twice at a time", "[store]") {
-  TempFolder folder;
+  IndexFolder folder;
   auto db = open_database(folder.str() + "/a.db");
   const auto* sql = "SELECT value FROM json_each('[1,2,3]')";
   auto outer = db.prepare(sql);
@@ -53,7 +53,7 @@ TEST_CASE("the same statement may be borrowed twice at a time", "[store]") {
 }
 
 TEST_CASE("a transaction that is not committed leaves nothing", "[store]") {
-  TempFolder folder;
+  IndexFolder folder;
   auto db = open_database(folder.str() + "/a.db");
   db.execute("CREATE TABLE t(x UNIQUE)").value();
   {
@@ -75,7 +75,7 @@ TEST_CASE("a transaction that is not committed leaves nothing", "[store]") {
 }
 
 TEST_CASE("a file that is no database is told when it is opened", "[store]") {
-  TempFolder folder;
+  IndexFolder folder;
   const auto path = folder.str() + "/a.db";
   std::ofstream(path) << std::string(8192, 'x');
 
@@ -83,7 +83,7 @@ TEST_CASE("a file that is no database is told when it is opened", "[store]") {
 }
 
 TEST_CASE("migrations run once, keep a backup, and refuse a newer version", "[store]") {
-  TempFolder folder;
+  IndexFolder folder;
   const auto path = folder.str() + "/a.db";
   const std::vector<Migration> one = {{1, "CREATE TABLE t(x); INSERT INTO t VALUES (1);"}};
   const std::vector<Migration> two = {one[0], {2, "ALTER TABLE t ADD COLUMN y;"}};
@@ -103,7 +103,7 @@ TEST_CASE("migrations run once, keep a backup, and refuse a newer version", "[st
 }
 
 TEST_CASE("a migration that fails changes nothing", "[store]") {
-  TempFolder folder;
+  IndexFolder folder;
   const auto path = folder.str() + "/a.db";
   auto db = open_database(path);
 

@@ -2,6 +2,7 @@
 #include "base/hash.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "store/link_index.hpp"
 #include "store/note_index.hpp"
 
 #include <catch2/catch.hpp>
@@ -15,20 +16,20 @@
 namespace indx {
 
 /// A folder that is gone when the test ends.
-class TempFolder {
+class IndexFolder {
  public:
-  TempFolder() {
+  IndexFolder() {
     static int number = 0;
     path_ =
         std::filesystem::temp_directory_path() / cat("indx-store-test-", getpid(), "-", ++number);
     std::filesystem::create_directories(path_);
   }
-  ~TempFolder() {
+  ~IndexFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
+  IndexFolder(const IndexFolder&) = delete;
+  IndexFolder& operator=(const IndexFolder&) = delete;
   std::string str() const { return path_.string(); }
 
  private:
@@ -37,7 +38,7 @@ class TempFolder {
 
 /// An index of notes given as text, in a folder of its own.
 struct IndexFixture {
-  TempFolder folder;
+  IndexFolder folder;
   SeededRandom random{1};
   NoteIndexWriter writer;
   std::unique_ptr<NoteIndexReader> reader;
@@ -67,6 +68,8 @@ struct IndexFixture {
     writer.commit().value();
   }
 
+  LinkIndex links() const { return LinkIndex(reader->pool()); }
+
   std::vector<std::string> find(const std::string& q, SearchMatch match = SearchMatch::All,
                                 const NoteFilter& filter = {}) const {
     SearchRequest request;
@@ -89,8 +92,8 @@ struct IndexFixture {
   /// What each link of a note reaches, "-" for nothing.
   std::vector<std::string> reached(const std::string& path) const {
     std::vector<std::string> paths;
-    const auto links = reader->forward_links(path).value();
-    for (const auto& link : links) paths.push_back(link.path.value_or("-"));
+    const auto links = this->links().forward(path).value();
+    for (const auto& link : links->links) paths.push_back(link.path.value_or("-"));
     return paths;
   }
 };

@@ -1,4 +1,4 @@
-#include "store/link_resolver.hpp"
+#include "vault/link_resolver.hpp"
 
 #include "base/unicode.hpp"
 #include "tests/store/index_fixture.hpp"
@@ -107,7 +107,7 @@ TEST_CASE("an alias is no target but is named", "[store][A45][L-06]") {
              {"secret/S.md", "---\naliases: [SE]\n---\n"},
              {"s.md", "[[se]] [[Solar Eclipse|SE]]\n"}});
 
-  const auto links = index.reader->forward_links("s.md", {{}, {"secret/**"}}).value();
+  const auto links = index.links().forward("s.md", {{}, {"secret/**"}}).value()->links;
 
   REQUIRE(links.size() == 2);
   CHECK_FALSE(links[0].path.has_value());
@@ -125,7 +125,7 @@ TEST_CASE("subpaths find headings by their words and blocks in any case",
               "[[n#Other#Deep]] [[n#Other#Input Output Plan]] [[#H]] [[missing#x]]\n"}});
 
   std::vector<bool> resolved;
-  const auto links = index.reader->forward_links("s.md").value();
+  const auto links = index.links().forward("s.md").value()->links;
   for (const auto& link : links) resolved.push_back(link.subpath_resolved);
 
   CHECK(resolved == std::vector<bool>{true, true, true, false, true, true, false, true, false});
@@ -137,7 +137,7 @@ TEST_CASE("external links and properties", "[store][A45][A67][L-21][L-26]") {
   index.put({{"n.md", ""},
              {"s.md", "---\nrel: \"[[n]]\"\n---\n[x](https://a.b/c.md) [[https://a.b]]\n"}});
 
-  const auto links = index.reader->forward_links("s.md").value();
+  const auto links = index.links().forward("s.md").value()->links;
 
   REQUIRE(links.size() == 3);
   CHECK(links[0].link.kind == LinkKind::Property);

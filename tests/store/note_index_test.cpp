@@ -288,7 +288,7 @@ TEST_CASE("many threads read while one writes", "[store][A72][slow]") {
 }
 
 TEST_CASE("a transaction that was not committed is gone after opening again", "[store][A68]") {
-  TempFolder folder;
+  IndexFolder folder;
   SeededRandom random(1);
   const std::string text = "kept\n", lost = "lost\n";
   const auto note = parse_note(text);
@@ -309,7 +309,7 @@ TEST_CASE("a transaction that was not committed is gone after opening again", "[
 }
 
 TEST_CASE("a damaged, foreign or newer index is moved aside and made anew", "[store]") {
-  TempFolder folder;
+  IndexFolder folder;
   SeededRandom random(1);
   const auto path = folder.str() + "/index.db";
   std::set<std::string> generations;

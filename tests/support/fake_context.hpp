@@ -1,8 +1,10 @@
 #pragma once
+#include "base/assert.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "ops/context.hpp"
+#include "ops/links.hpp"
 #include "tests/support/fake_clock.hpp"
 
 #include <algorithm>
@@ -22,6 +24,8 @@ struct FakeWorld {
   bool is_configured = true, can_generate = false;
   std::function<Result<GenerateReply>(const GenerateRequest&, const std::string& item)> generate;
   std::vector<GenerateRequest> requests;
+
+  Links* links = nullptr;  ///< what `links()` gives; tests that ask for links set it
 
   std::vector<Job> jobs;
   std::vector<Json> tokens;
@@ -46,6 +50,10 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
   bool is_job() const override { return is_job_; }
   Notes& notes() override { return *this; }
   Index& index() override { return *this; }
+  Links& links() override {
+    INDX_ASSERT(world_.links != nullptr);
+    return *world_.links;
+  }
   Jobs& jobs() override { return *this; }
   Models& models() override { return *this; }
   Tokens& tokens() override { return *this; }

@@ -14,9 +14,11 @@ CREATE TABLE files (
   mtime_ns INTEGER NOT NULL,
   title TEXT NOT NULL,
   heading_count INTEGER NOT NULL,
-  chunk_count INTEGER NOT NULL
+  chunk_count INTEGER NOT NULL,
+  unlinked INTEGER                   -- of a note: 0 no links with other notes, 1 none to it, 2 none from it; else null
 );
 CREATE INDEX files_by_name ON files(name_key);
+CREATE INDEX files_unlinked ON files(unlinked, path) WHERE unlinked IS NOT NULL;
 
 -- One row for each file with kind 1 or 2. `body` is last: reading the other columns does not touch its pages.
 CREATE TABLE notes (
@@ -69,9 +71,12 @@ CREATE TABLE links (
   end INTEGER NOT NULL,
   name_key TEXT,                     -- files.name_key it may reach; null: external or the note itself
   target_id INTEGER,                 -- file reached; null: unresolved
+  target_key TEXT,                   -- of an unresolved link: what it is grouped under; else null
   PRIMARY KEY (source_id, position)
 ) WITHOUT ROWID;
 CREATE INDEX links_by_name ON links(name_key) WHERE name_key IS NOT NULL;
+CREATE INDEX links_by_target ON links(target_id) WHERE target_id IS NOT NULL;
+CREATE INDEX links_unresolved ON links(target_key) WHERE target_key IS NOT NULL;
 
 CREATE TABLE chunk_rows (
   file_id INTEGER NOT NULL,

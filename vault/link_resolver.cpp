@@ -1,4 +1,4 @@
-#include "store/link_resolver.hpp"
+#include "vault/link_resolver.hpp"
 
 #include "base/text.hpp"
 #include "base/unicode.hpp"
@@ -66,6 +66,8 @@ std::optional<std::string> name_key_of_target(std::string_view target) {
   if (target.empty()) return std::nullopt;
   return name_key_of_path(target);
 }
+
+std::string target_key(std::string_view target) { return strip_note_suffix(fold_path(target)); }
 
 LinkCandidates::LinkCandidates(std::vector<File> files) {
   for (auto& file : files) {
@@ -142,6 +144,19 @@ const LinkCandidates::File* LinkCandidates::resolve(std::string_view source,
   return shortest_ending(folded, target);
 }
 
+std::vector<const LinkCandidates::File*> LinkCandidates::matches(std::string_view target) const {
+  while (target.starts_with("../")) target.remove_prefix(3);
+  if (target.starts_with("./")) target.remove_prefix(2);
+  if (target.starts_with('/')) target.remove_prefix(1);
+  const auto folded = fold_path(target);
+  const auto note = cat(folded, kNoteSuffix);
+  std::vector<const File*> found;
+  for (const auto& entry : entries_)
+    if (ends_with_components(entry.folded, folded) || ends_with_components(entry.folded, note))
+      found.push_back(&entry.file);
+  return found;
+}
+
 std::string heading_key(std::string_view text) {
   std::string spaced;
   for (std::size_t i = 0; i < text.size();) {
@@ -158,31 +173,42 @@ std::string heading_key(std::string_view text) {
   return fold_case(trim(spaced));
 }
 
-bool subpath_exists(std::string_view subpath, const NoteAnchors& anchors) {
+std::string_view without_block_id(std::string_view heading) {
+  constexpr std::string_view kIdCharacters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-";
+  const auto mark = heading.rfind(" ^");
+  const bool is_id = mark != heading.npos && mark + 2 < heading.size() &&
+                     heading.find_first_not_of(kIdCharacters, mark + 2) == heading.npos;
+  return is_id ? heading.substr(0, mark) : heading;
+}
+
+std::optional<int> find_subpath(std::string_view subpath, const NoteAnchors& anchors) {
   const auto id = trim(subpath);
   if (id.starts_with('^')) {
     const auto key = fold_case(id.substr(1));
-    return std::find(anchors.block_ids.begin(), anchors.block_ids.end(), key) !=
-           anchors.block_ids.end();
+    const auto found =
+        std::find_if(anchors.blocks.begin(), anchors.blocks.end(),
+                     [&](const NoteAnchors::Block& block) { return block.id == key; });
+    return found == anchors.blocks.end() ? std::nullopt : std::optional(found->line);
   }
   std::size_t from = 0, end = anchors.headings.size();
   int above = 0;  // level of the heading found last
-  bool any = false;
+  std::optional<int> line;
   for (const auto& part : split(subpath, '#')) {
     const auto key = heading_key(part);
     if (key.empty()) continue;
-    any = true;
     while (from < end &&
            !(anchors.headings[from].level > above && anchors.headings[from].key == key))
       ++from;
-    if (from == end) return false;
+    if (from == end) return std::nullopt;
     above = anchors.headings[from].level;
+    line = anchors.headings[from].line;
     ++from;
     auto section_end = from;
     while (section_end < end && anchors.headings[section_end].level > above) ++section_end;
     end = section_end;
   }
-  return any;
+  return line;
 }
 
 }  // namespace indx

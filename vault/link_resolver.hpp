@@ -16,6 +16,10 @@ std::string name_key_of_path(std::string_view path);
 /// The name key of the files a link target may reach; nullopt when the target is the note itself.
 std::optional<std::string> name_key_of_target(std::string_view target);
 
+/// The key under which links to files that are not there are grouped: the target folded, without
+/// `.md`.
+std::string target_key(std::string_view target);
+
 /// The files that share one name key, ready to be asked for links (vault-rules 5.2). A value: no
 /// SQL.
 class LinkCandidates {
@@ -31,6 +35,8 @@ class LinkCandidates {
   /// The file a link of the note `source` reaches; all of its candidates must be here. `target` is
   /// not empty.
   const File* resolve(std::string_view source, std::string_view target, LinkSyntax syntax) const;
+  /// Every file that the name or partial path may mean, shortest path first.
+  std::vector<const File*> matches(std::string_view target) const;
 
  private:
   struct Entry {
@@ -54,12 +60,20 @@ std::string heading_key(std::string_view text);
 struct NoteAnchors {
   struct Heading {
     int level = 1;
-    std::string key;
+    std::string key;  ///< heading_key of the text without a block id
+    int line = 0;
   };
-  std::vector<Heading> headings;       ///< in document order
-  std::vector<std::string> block_ids;  ///< folded
+  struct Block {
+    std::string id;  ///< folded
+    int line = 0;
+  };
+  std::vector<Heading> headings;  ///< in document order
+  std::vector<Block> blocks;
 };
-/// Whether a link's subpath (without the first `#`) is found among the anchors.
-bool subpath_exists(std::string_view subpath, const NoteAnchors& anchors);
+/// The text of a heading without the block id at its end.
+std::string_view without_block_id(std::string_view heading);
+/// The line of the heading or block that a link's subpath (without the first `#`) reaches; nullopt:
+/// none.
+std::optional<int> find_subpath(std::string_view subpath, const NoteAnchors& anchors);
 
 }  // namespace indx

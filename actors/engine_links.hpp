@@ -1,0 +1,32 @@
+#pragma once
+#include "actors/core.hpp"
+#include "ops/links.hpp"
+#include "store/link_index.hpp"
+#include "vault/note_query.hpp"
+
+namespace indx {
+
+/// Links, over the index, for one caller.
+class EngineLinks : public Links {
+ public:
+  EngineLinks(Core& core, PathScope scope) : core_(core), scope_(std::move(scope)) {}
+
+  Result<NoteLinks> forward(const NotePath& path) override;
+  Result<BacklinkPage> backlinks(const NotePath& path, int limit,
+                                 const std::string& cursor) override;
+  Result<Page<UnresolvedTarget>> unresolved(int limit, const std::string& cursor) override;
+  Result<Page<OrphanRow>> orphans(OrphanKind kind, int limit, const std::string& cursor) override;
+  Result<LinkAnswer> resolve(const LinkQuestion& question) override;
+  Result<Page<Mention>> mentions(const NotePath& path, int limit,
+                                 const std::string& cursor) override;
+  Result<Neighborhood> neighbors(const NotePath& path, const NeighborQuestion& question) override;
+
+ private:
+  /// The index, up to date enough to be asked; `forbidden` for a path outside of the scope.
+  Result<LinkIndex> index_for(const std::string& path);
+
+  Core& core_;
+  const PathScope scope_;
+};
+
+}  // namespace indx

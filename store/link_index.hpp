@@ -1,0 +1,48 @@
+#pragma once
+#include "store/index_pool.hpp"
+#include "vault/link_query.hpp"
+#include "vault/link_resolver.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace indx {
+
+/// The links between the files of index.db. Every answer holds only what `scope` shows: a link from
+/// a hidden file does not exist, one to a hidden file reaches nothing. Safe from any thread.
+class LinkIndex {
+ public:
+  explicit LinkIndex(IndexPool& pool) : pool_(pool) {}
+
+  /// In document order; nullopt when the index has no such file.
+  Result<std::optional<NoteLinks>> forward(const std::string& path, const PathScope& scope = {});
+  /// By path of the source. A note's links to itself are left out.
+  Result<BacklinkPage> backlinks(const std::string& path, const PathScope& scope, int limit,
+                                 const std::string& cursor);
+  /// By folded target.
+  Result<Page<UnresolvedTarget>> unresolved(const PathScope& scope, int limit,
+                                            const std::string& cursor);
+  /// By path.
+  Result<Page<OrphanRow>> orphans(OrphanKind kind, const PathScope& scope, int limit,
+                                  const std::string& cursor);
+  Result<LinkAnswer> resolve(const LinkQuestion& question, const PathScope& scope);
+  /// Other notes that name this one, or an alias of it, outside of links and code; in index order.
+  /// A page may hold fewer than `limit` rows and still have a cursor: how many notes one call looks
+  /// at is bounded.
+  Result<Page<Mention>> mentions(const std::string& path, const PathScope& scope, int limit,
+                                 const std::string& cursor);
+  Result<Neighborhood> neighbors(const std::string& path, const NeighborQuestion& question,
+                                 const PathScope& scope);
+
+ private:
+  IndexPool& pool_;
+};
+
+/// What the parts of LinkIndex share.
+Result<std::optional<std::int64_t>> file_id_of(Database& db, const std::string& path);
+Result<std::string> cursor_key(const std::string& cursor, const std::string& question_hash);
+bool is_restricted(const PathScope& scope);
+
+}  // namespace indx

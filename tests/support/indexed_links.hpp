@@ -1,0 +1,46 @@
+#pragma once
+#include "ops/links.hpp"
+#include "tests/store/index_fixture.hpp"
+
+namespace indx {
+
+/// Links over a real index of files in memory, for handlers.
+class IndexedLinks : public Links {
+ public:
+  explicit IndexedLinks(const std::map<std::string, std::string>& files, PathScope scope = {})
+      : scope_(std::move(scope)) {
+    index_.put(files);
+  }
+  Result<NoteLinks> forward(const NotePath& path) override {
+    auto links = index_.links().forward(path.str(), scope_).value();
+    if (!links) return not_found("no note");
+    return std::move(*links);
+  }
+  Result<BacklinkPage> backlinks(const NotePath& path, int limit,
+                                 const std::string& cursor) override {
+    return index_.links().backlinks(path.str(), scope_, limit, cursor);
+  }
+  Result<Page<UnresolvedTarget>> unresolved(int limit, const std::string& cursor) override {
+    return index_.links().unresolved(scope_, limit, cursor);
+  }
+  Result<Page<OrphanRow>> orphans(OrphanKind kind, int limit, const std::string& cursor) override {
+    return index_.links().orphans(kind, scope_, limit, cursor);
+  }
+  Result<LinkAnswer> resolve(const LinkQuestion& question) override {
+    return index_.links().resolve(question, scope_);
+  }
+  Result<Page<Mention>> mentions(const NotePath& path, int limit,
+                                 const std::string& cursor) override {
+    return index_.links().mentions(path.str(), scope_, limit, cursor);
+  }
+  Result<Neighborhood> neighbors(const NotePath& path, const NeighborQuestion& question) override {
+    return index_.links().neighbors(path.str(), question, scope_);
+  }
+  IndexFixture& index() { return index_; }
+
+ private:
+  IndexFixture index_;
+  PathScope scope_;
+};
+
+}  // namespace indx
