@@ -48,6 +48,8 @@ struct IndexerState {
   }
 
   Status open();
+  Status make_anew();
+  void heal(const Error& error);
   Result<Json> index(const IndexRequest& request);
   void scan(ScanRequest request, caf::typed_response_promise<Reply> promise);
   Status begin_scan(const ScanRequest& request);
@@ -71,6 +73,34 @@ Status IndexerState::open() {
       NoteIndexWriter::open(parts->config.index_dir, parts->config.durability, parts->random)));
   files.emplace(parts->vault, *writer, parts->config.legacy_properties);
   return files->load();
+}
+
+Status IndexerState::make_anew() {
+  files.reset();
+  writer.reset();
+  INDX_TRY(NoteIndexWriter::discard(parts->config.index_dir));
+  return open();
+}
+
+/// Broken bytes under a running index: it is a cache, so it is made anew at once, and the owed
+/// answers wait for the scan.
+void IndexerState::heal(const Error& error) {
+  log_warn("index.db is damaged and is made anew", {{"error", error.message}});
+  std::vector<caf::typed_response_promise<Reply>> promises;
+  if (current) promises = std::move(current->promises);
+  current.reset();
+  if (const Status opened = make_anew(); !opened.has_value()) {
+    log_error("index.db cannot be made anew", {{"error", opened.error().message}});
+    for (auto& promise : promises) promise.deliver(Reply{opened.error()});
+    self->quit(caf::exit_reason::unhandled_exception);
+    return;
+  }
+  if (const Status begun = begin_scan({}); !begun.has_value()) {
+    for (auto& promise : promises) promise.deliver(Reply{begun.error()});
+    return;
+  }
+  current->promises = std::move(promises);
+  self->send(self, atom::slice_atom::value);
 }
 
 // A file that cannot be indexed does not keep the others from it.
@@ -150,6 +180,7 @@ Status IndexerState::begin_scan(const ScanRequest& request) {
 void IndexerState::slice() {
   if (!current) return;
   if (const Status done = work_on_slice(); !done.has_value()) {
+    if (NoteIndexWriter::is_damaged(done.error())) return heal(done.error());
     log_error("indexing stopped", {{"error", done.error().message}});
     for (auto& promise : current->promises) promise.deliver(Reply{done.error()});
     current->promises.clear();
@@ -175,6 +206,7 @@ Status IndexerState::work_on_slice() {
     } else {
       const auto indexed = files->index_file(scan.files.front(), scan.force);
       if (!indexed.has_value()) {
+        if (NoteIndexWriter::is_damaged(indexed.error())) return indexed.error();
         log_warn("cannot index",
                  {{"path", scan.files.front().path.str()}, {"error", indexed.error().message}});
         ++scan.failed;
@@ -221,7 +253,10 @@ IndexerActor::behavior_type indexer(IndexerActor::stateful_pointer<IndexerState>
   }
   return {
       [self](atom::index_atom, const IndexRequest& request) -> Reply {
-        return {self->state.index(request)};
+        auto indexed = self->state.index(request);
+        if (!indexed.has_value() && NoteIndexWriter::is_damaged(indexed.error()))
+          self->state.heal(indexed.error());
+        return {std::move(indexed)};
       },
       [self](atom::scan_atom, ScanRequest& request) -> caf::result<Reply> {
         auto promise = self->make_response_promise<Reply>();

@@ -139,12 +139,14 @@ class ArgParser {
       }
       if (result_.command == nullptr) return unknown_word(word, next);
     }
-    if (positionals_.size() == result_.command->positionals.size())
-      return invalid(
-          cat("`", word, "` is one argument too many for `indx ", join(result_.words, " "), "`."),
-          Json{{"actual", word}});
+    if (positionals_.size() == result_.command->positionals.size()) return one_too_many(word);
     positionals_.push_back(word);
     return {};
+  }
+  Error one_too_many(const std::string& word) const {
+    return invalid(
+        cat("`", word, "` is one argument too many for `indx ", join(result_.words, " "), "`."),
+        Json{{"actual", word}});
   }
 
   /// `name`, `name=value`, `no-name`.
@@ -160,10 +162,22 @@ class ArgParser {
           flag_name.starts_with("no-") ? result_.command->find_flag(flag_name.substr(3)) : nullptr;
       if (negated != nullptr && negated->value.empty() && !value)
         return take_value(*negated, true, "false");
+      for (const auto& positional : result_.command->positionals)
+        if (kebab(positional.name) == flag_name)
+          return take_named(positional.name, flag_name, std::move(value));
     }
     const auto* row = find_global_flag(flag_name);
     if (row == nullptr) return unknown_flag(flag_name);
     return take_global(*row, std::move(value));
+  }
+
+  /// An argument given by its name, as `token create --name n`.
+  Status take_named(const std::string& name, const std::string& flag_name,
+                    std::optional<std::string> value) {
+    if (!value) value = INDX_TRY(next_value(flag_name));
+    if (!named_.emplace(name, *value).second)
+      return invalid(cat("`--", flag_name, "` is given twice."), Json{{"path", "--" + flag_name}});
+    return {};
   }
 
   Status take_global(const GlobalFlag& row, std::optional<std::string> value) {
@@ -200,17 +214,19 @@ class ArgParser {
   }
 
   Status fill_positionals() {
-    const auto& wanted = result_.command->positionals;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      if (i < positionals_.size()) {
-        result_.input[wanted[i].name] =
-            INDX_TRY(parse_text_value(wanted[i].schema, wanted[i].name, {positionals_[i]}));
-      } else if (wanted[i].is_required) {
-        return invalid(cat("`indx ", join(result_.words, " "), "` needs ", wanted[i].name, ": ",
-                           wanted[i].schema.description),
-                       Json{{"path", wanted[i].name}, {"actual", "missing"}});
+    std::size_t used = 0;
+    for (const auto& wanted : result_.command->positionals) {
+      const auto named = named_.find(wanted.name);
+      if (named != named_.end() || used < positionals_.size()) {
+        const auto& text = named != named_.end() ? named->second : positionals_[used++];
+        result_.input[wanted.name] = INDX_TRY(parse_text_value(wanted.schema, wanted.name, {text}));
+      } else if (wanted.is_required) {
+        return invalid(cat("`indx ", join(result_.words, " "), "` needs ", wanted.name, ": ",
+                           wanted.schema.description),
+                       Json{{"path", wanted.name}, {"actual", "missing"}});
       }
     }
+    if (used < positionals_.size()) return one_too_many(positionals_[used]);
     return {};
   }
 
@@ -289,6 +305,7 @@ class ArgParser {
   bool only_words_ = false;
   Invocation result_;
   Words positionals_;
+  std::map<std::string, std::string> named_;  ///< positionals given as flags
   std::map<const Flag*, Words> values_;
 };
 

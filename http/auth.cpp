@@ -13,10 +13,13 @@ std::string lower_name(std::string text) {
   return text;
 }
 
-/// `127.0.0.1:8080` → `127.0.0.1`
+/// `127.0.0.1:8080` → `127.0.0.1`; empty unless what follows the host is a port and nothing else.
 std::string host_without_port(const std::string& authority) {
-  if (authority.starts_with('[')) return authority.substr(0, authority.find(']') + 1);
-  return authority.substr(0, authority.find(':'));
+  const auto end = authority.starts_with('[') ? authority.find(']') + 1 : authority.find(':');
+  if (end >= authority.size()) return authority;
+  const auto port = std::string_view(authority).substr(end);
+  const bool is_port = port[0] == ':' && port.find_first_not_of("0123456789", 1) == port.npos;
+  return is_port ? authority.substr(0, end) : "";
 }
 
 /// A name that no other party's DNS can point here.

@@ -2,53 +2,74 @@
 
 #include "base/log.hpp"
 
+#include <sys/stat.h>
+
 namespace indx {
 
 constexpr int kReaderCacheKib = 4000;
 
-Result<std::unique_ptr<IndexPool>> IndexPool::open(const std::string& path,
-                                                   std::size_t connections) {
-  std::vector<Database> databases;
-  for (std::size_t i = 0; i < std::max<std::size_t>(connections, 1); ++i)
-    databases.push_back(INDX_TRY(Database::open(
-        path,
-        {.read_only = true, .durability = Durability::Normal, .cache_kib = kReaderCacheKib})));
-  return std::unique_ptr<IndexPool>(
-      new IndexPool(std::move(databases)));  // NOLINT: the constructor is private
+namespace {
+/// 0 when there is no such file.
+ino_t inode_of(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+}
+}  // namespace
+
+Result<IndexPool::Connection> IndexPool::connect(const std::string& path) {
+  const ino_t inode = inode_of(path);
+  return Connection{INDX_TRY(Database::open(path, {.read_only = true,
+                                                   .durability = Durability::Normal,
+                                                   .cache_kib = kReaderCacheKib})),
+                    inode};
 }
 
-IndexPool::IndexPool(std::vector<Database> databases) : databases_(std::move(databases)) {
-  for (auto& db : databases_) free_.push_back(&db);
+Result<std::unique_ptr<IndexPool>> IndexPool::open(const std::string& path,
+                                                   std::size_t connections) {
+  std::vector<Connection> opened;
+  for (std::size_t i = 0; i < std::max<std::size_t>(connections, 1); ++i)
+    opened.push_back(INDX_TRY(connect(path)));
+  return std::unique_ptr<IndexPool>(
+      new IndexPool(path, std::move(opened)));  // NOLINT: the constructor is private
+}
+
+IndexPool::IndexPool(std::string path, std::vector<Connection> connections)
+    : path_(std::move(path)), connections_(std::move(connections)) {
+  for (auto& connection : connections_) free_.push_back(&connection);
 }
 
 Result<IndexPool::Lease> IndexPool::take() {
-  Database* db = nullptr;
+  Connection* connection = nullptr;
   {
     std::unique_lock lock(mutex_);
     returned_.wait(lock, [&] { return !free_.empty(); });
-    db = free_.back();
+    connection = free_.back();
     free_.pop_back();
   }
-  if (auto begun = db->execute("BEGIN"); !begun.has_value()) {
-    give_back(db);
+  const auto begin = [&]() -> Status {
+    if (connection->inode != inode_of(path_)) *connection = INDX_TRY(connect(path_));
+    return connection->db.execute("BEGIN");
+  };
+  if (auto begun = begin(); !begun.has_value()) {
+    give_back(connection);
     return begun.error();
   }
-  return Lease(this, db);
+  return Lease(this, connection);
 }
 
-void IndexPool::give_back(Database* db) {
+void IndexPool::give_back(Connection* connection) {
   {
     const std::lock_guard lock(mutex_);
-    free_.push_back(db);
+    free_.push_back(connection);
   }
   returned_.notify_one();
 }
 
 IndexPool::Lease::~Lease() {
   if (pool_ == nullptr) return;
-  if (const auto ended = db_->execute("COMMIT"); !ended.has_value())
+  if (const auto ended = connection_->db.execute("COMMIT"); !ended.has_value())
     log_warn("a read of the index did not end", {{"error", ended.error().message}});
-  pool_->give_back(db_);
+  pool_->give_back(connection_);
 }
 
 }  // namespace indx

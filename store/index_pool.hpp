@@ -5,12 +5,19 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace indx {
 
-/// Read-only connections to index.db, lent one at a time. Safe from any thread.
+/// Read-only connections to index.db, lent one at a time. Safe from any thread. A connection
+/// notices when the file was made anew, and opens the new one.
 class IndexPool {
+  struct Connection {
+    Database db;
+    ino_t inode = 0;  ///< of the file that it reads
+  };
+
  public:
   static Result<std::unique_ptr<IndexPool>> open(const std::string& path, std::size_t connections);
 
@@ -19,29 +26,32 @@ class IndexPool {
   /// write-ahead log from being trimmed.
   class Lease {
    public:
-    Lease(Lease&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)), db_(other.db_) {}
+    Lease(Lease&& other) noexcept
+        : pool_(std::exchange(other.pool_, nullptr)), connection_(other.connection_) {}
     Lease& operator=(Lease&&) = delete;
     ~Lease();
-    Database& operator*() const { return *db_; }
-    Database* operator->() const { return db_; }
+    Database& operator*() const { return connection_->db; }
+    Database* operator->() const { return &connection_->db; }
 
    private:
     friend class IndexPool;
-    Lease(IndexPool* pool, Database* db) : pool_(pool), db_(db) {}
+    Lease(IndexPool* pool, Connection* connection) : pool_(pool), connection_(connection) {}
     IndexPool* pool_;
-    Database* db_;
+    Connection* connection_;
   };
   /// Waits for a free connection.
   Result<Lease> take();
 
  private:
-  explicit IndexPool(std::vector<Database> databases);
-  void give_back(Database* db);
+  IndexPool(std::string path, std::vector<Connection> connections);
+  static Result<Connection> connect(const std::string& path);
+  void give_back(Connection* connection);
 
-  std::vector<Database> databases_;
+  std::string path_;
+  std::vector<Connection> connections_;
   std::mutex mutex_;
   std::condition_variable returned_;
-  std::vector<Database*> free_;
+  std::vector<Connection*> free_;
 };
 
 }  // namespace indx

@@ -32,6 +32,13 @@ class NoteIndexWriter {
   static Result<NoteIndexWriter> open(const std::string& dir, Durability durability,
                                       Random& random);
 
+  /// Whether an error of a running index says that its file is broken, so that it has to be made
+  /// anew.
+  static bool is_damaged(const Error& error);
+  /// Moves index.db aside (to index.db.damaged); no writer may be open. Readers notice by
+  /// themselves.
+  static Status discard(const std::string& dir);
+
   Status begin();
   Status commit();  ///< also raises the generation when something changed
   /// Inserts or replaces one note; `bytes` null: by name only (attachments, huge or unreadable

@@ -190,14 +190,15 @@ bool is_damage(const Error& error) {
   return code == kSqlError || code == kCorrupt || code == kNoDatabase;
 }
 
+/// One damaged file is kept, the newest: enough to find out what happened, and never more than the
+/// index itself.
 Status move_aside(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
-  int n = 1;
-  while (fs::exists(cat(path, ".damaged-", n), error)) ++n;
-  const auto aside = cat(path, ".damaged-", n);
+  const auto aside = path + ".damaged";
+  for (const auto* suffix : {"", "-wal", "-shm"}) fs::remove(aside + suffix, error);
   fs::rename(path, aside, error);
-  if (error)
+  if (error && error != std::errc::no_such_file_or_directory)
     return make_error(Reason::Unavailable,
                       cat("The damaged index cannot be moved aside: ", error.message()));
   for (const auto* suffix : {"-wal", "-shm"}) fs::rename(path + suffix, aside + suffix, error);
@@ -225,6 +226,14 @@ Result<NoteIndexWriter> NoteIndexWriter::open(const std::string& dir, Durability
   INDX_TRY(impl->load_generation(random));
   return NoteIndexWriter(std::move(impl));
 }
+
+bool NoteIndexWriter::is_damaged(const Error& error) {
+  constexpr int kCorrupt = 11, kNoDatabase = 26, kShortRead = 522;
+  const int code = error.details.value("sqlite_code", 0);
+  return (code & 0xff) == kCorrupt || (code & 0xff) == kNoDatabase || code == kShortRead;
+}
+
+Status NoteIndexWriter::discard(const std::string& dir) { return move_aside(dir + "/index.db"); }
 
 Status NoteIndexWriter::Impl::load_generation(Random& random) {
   auto query = db.prepare(

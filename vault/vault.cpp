@@ -168,6 +168,11 @@ Result<Place> walk_to(const std::string& root, const NotePath& path, Folders fol
     if (!next) {
       const int error = errno;
       if (is_link(place.folder.get(), name)) return refused_link(path);
+      if (error == ENOTDIR && folders == Folders::Create)
+        return make_error(Reason::Conflict,
+                          cat("`", segments[i], "` in `", path.str(),
+                              "` is a file, so it cannot hold another one. Choose another path."),
+                          Json{{"path", path.str()}});
       return file_error(error, "open the folder of", path.str());
     }
     place.folder = std::move(next);

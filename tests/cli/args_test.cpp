@@ -219,6 +219,12 @@ TEST_CASE("the flags --if-match and --dry-run reach the operation from any place
         Json{{"a.md", "e1"}});
 }
 
+TEST_CASE("an argument may be given by its name", "[cli]") {
+  CHECK(Parsed({"note", "get", "--path", "a.md"}).input()["path"] == "a.md");
+  CHECK_FALSE(Parsed({"note", "get", "--path", "a.md", "b.md"}).result);
+  CHECK_FALSE(Parsed({"note", "get", "--path", "a.md", "--path", "b.md"}).result);
+}
+
 TEST_CASE("after two dashes everything is an argument", "[cli]") {
   CHECK(Parsed({"note", "get", "--", "--odd name.md"}).input()["path"] == "--odd name.md");
 }

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 namespace indx {
 namespace {
@@ -53,6 +54,30 @@ TEST_CASE("a vault whose index was deleted answers as before", "[end_to_end][A4]
 
   CHECK(before["/v1/tags"]["tags"].size() == 2);
   CHECK(derived_view(server) == before);
+}
+
+TEST_CASE("an index that breaks under a running server is made anew from the files",
+          "[end_to_end][A4]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  for (int i = 0; i < 300; ++i)
+    vault.write(cat("many/", i, ".md"), "# Many\n\nwords of all sorts\n");
+  RunningServer server(vault);
+  REQUIRE(hits_for(server, "bread").size() == 1);
+  {
+    std::fstream index(vault.path() + "/.indx/index.db", std::ios::in | std::ios::out);
+    index.write(std::string(200000, 'x').data(), 200000);
+  }
+  fs::resize_file(vault.path() + "/.indx/index.db", 200000);
+
+  // enough changes that no cache of pages hides the damage
+  for (int i = 0; i < 300; ++i)
+    vault.write(cat("many/", i, ".md"), cat("# Many\n\nnewword", i, "\n"));
+
+  CHECK(wait_until([&] { return hits_for(server, "newword299").size() == 1; }));
+  CHECK(wait_until([&] { return hits_for(server, "bread").size() == 1; }));
+  CHECK(server.call("GET", "/v1/notes?limit=1000").body["data"]["notes"].size() == 303);
+  CHECK(server.stop() == 0);
 }
 
 TEST_CASE("nothing writes into the Obsidian folder", "[end_to_end][A5]") {

@@ -368,9 +368,11 @@ TEST_CASE("pages of other origins and names of other hosts are refused before an
   RestServer rest;
   rest.dispatcher.on("note_read", [](const Call&) { return answered(Json::object()); });
 
-  for (const auto* headers : {"Origin: http://evil.example\r\n", "Origin: null\r\n",
-                              "Origin: http://localhost.evil.example\r\n", "Host: evil.example\r\n",
-                              "Host: 127.0.0.1.evil.example\r\n"})
+  for (const auto* headers :
+       {"Origin: http://evil.example\r\n", "Origin: null\r\n",
+        "Origin: http://localhost.evil.example\r\n", "Host: evil.example\r\n",
+        "Host: 127.0.0.1.evil.example\r\n", "Host: localhost:80@evil.example\r\n",
+        "Origin: http://[::1].evil.example\r\n"})
     for (const auto* target : {"/v1/notes/a.md", "/v1/events", "/healthz", "/openapi.json"})
       CHECK(rest.ask("GET", target, kOwner + headers).status == 403);
   for (const auto* headers : {"Origin: http://localhost:5173\r\n", "Origin: http://[::1]:8080\r\n",
