@@ -20,10 +20,11 @@ namespace {
 constexpr std::chrono::milliseconds kSliceTime{50};
 constexpr std::size_t kSliceNotes = 500;
 
-std::string fs_event_kind(FileChange change) {
-  return change == FileChange::Created   ? "note.created"
-         : change == FileChange::Deleted ? "note.deleted"
-                                         : "note.updated";
+std::string fs_event_kind(FileChange change, std::string_view path) {
+  const std::string family = path.ends_with(".canvas") ? "canvas." : "note.";
+  return family + (change == FileChange::Created   ? "created"
+                   : change == FileChange::Deleted ? "deleted"
+                                                   : "updated");
 }
 
 struct IndexerState {
@@ -126,7 +127,7 @@ Result<Json> IndexerState::index(const IndexRequest& request) {
 
 void IndexerState::tell(FileChange change, const std::string& path, const std::string& etag) {
   const Json data{{"path", path}, {"etag", etag}};
-  StateChange event{[kind = fs_event_kind(change), data](State& state) -> Result<Json> {
+  StateChange event{[kind = fs_event_kind(change, path), data](State& state) -> Result<Json> {
     INDX_TRY(state.tell({.kind = kind, .actor = "fs", .subject = "local", .data = data}));
     return Json();
   }};

@@ -15,7 +15,7 @@ Status check_target(const Vault& vault, const NoteChange& change, bool exists) {
                       cat("Writing to ", path.str(),
                           " is not allowed: hidden and temporary paths are off limits."),
                       {{"path", path.str()}});
-  if (exists || change.kind != NoteChange::Kind::Write) return {};
+  if (exists || !change.may_create()) return {};
   INDX_TRY(path.check_creatable());
   if (const auto twin = vault.find_ignoring_case(path))
     return make_error(Reason::Conflict,
@@ -26,8 +26,9 @@ Status check_target(const Vault& vault, const NoteChange& change, bool exists) {
 }
 
 std::string event_kind(const WriteOutcome& outcome) {
-  if (outcome.etag.empty()) return "note.deleted";
-  return outcome.created ? "note.created" : "note.updated";
+  const std::string family = outcome.path.str().ends_with(".canvas") ? "canvas" : "note";
+  if (outcome.etag.empty()) return family + ".deleted";
+  return family + (outcome.created ? ".created" : ".updated");
 }
 
 Json event_data(const WriteOutcome& outcome) {

@@ -271,7 +271,7 @@ Result<std::string> rename_tag(std::string_view bytes, std::string_view from, st
 
 Result<std::optional<std::string>> apply_change(const NoteChange& change,
                                                 const std::optional<std::string>& before) {
-  if (change.kind != NoteChange::Kind::Write && !before)
+  if (!change.may_create() && !before)
     return not_found(cat("`", change.path.str(), "` does not exist."),
                      Json{{"path", change.path.str()}});
   INDX_TRY(check_guards(change, before));
@@ -282,6 +282,12 @@ Result<std::optional<std::string>> apply_change(const NoteChange& change,
       if (!before) INDX_TRY(change.path.check_creatable());
       return std::optional<std::string>(INDX_TRY(written_note(change, before)));
     }
+    case NoteChange::Kind::CanvasWrite: {
+      if (!before) INDX_TRY(change.path.check_creatable());
+      return std::optional<std::string>(INDX_TRY(write_canvas(change.canvas, before)));
+    }
+    case NoteChange::Kind::CanvasPatch:
+      return std::optional<std::string>(INDX_TRY(apply_canvas_ops(*before, change.canvas_ops)));
     case NoteChange::Kind::Patch:
       break;
   }

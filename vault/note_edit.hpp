@@ -1,4 +1,5 @@
 #pragma once
+#include "vault/canvas_edit.hpp"
 #include "vault/note_path.hpp"
 
 #include <optional>
@@ -30,7 +31,7 @@ enum class FrontmatterMode : std::uint8_t { Keep, Remove, Replace };
 
 /// One change of one note, as a value: what is wanted and on which condition.
 struct NoteChange {
-  enum class Kind : std::uint8_t { Write, Patch, Delete };
+  enum class Kind : std::uint8_t { Write, Patch, Delete, CanvasWrite, CanvasPatch };
 
   Kind kind = Kind::Patch;
   NotePath path;
@@ -43,6 +44,10 @@ struct NoteChange {
   bool if_not_exists = false;         ///< Write: create only
   bool permanent = false;             ///< Delete: unlink instead of `.trash/`
   bool dry_run = false;
+  std::vector<CanvasOp> canvas_ops = {};  ///< CanvasPatch
+  Json canvas = Json::object();           ///< CanvasWrite
+  /// Whether the file may be missing, and is made then.
+  bool may_create() const { return kind == Kind::Write || kind == Kind::CanvasWrite; }
 };
 
 /// What a change did, or would do.

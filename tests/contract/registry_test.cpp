@@ -52,13 +52,14 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
   }
 
   CHECK(names == std::vector<std::string>{
-                     "vault_status",      "note_list",       "note_read",     "note_outline",
-                     "note_exists",       "note_write",      "note_patch",    "note_delete",
-                     "vault_search",      "tag_list",        "tag_rename",    "link_forward",
-                     "link_backlinks",    "link_unresolved", "link_orphans",  "link_resolve",
-                     "unlinked_mentions", "graph_neighbors", "vault_reindex", "job_list",
-                     "job_get",           "job_cancel",      "token_create",  "token_list",
-                     "token_revoke",      "ai_status",       "ai_tag"});
+                     "vault_status",      "note_list",       "note_read",    "note_outline",
+                     "note_exists",       "note_write",      "note_patch",   "note_delete",
+                     "vault_search",      "tag_list",        "tag_rename",   "link_forward",
+                     "link_backlinks",    "link_unresolved", "link_orphans", "link_resolve",
+                     "unlinked_mentions", "graph_neighbors", "canvas_read",  "canvas_write",
+                     "canvas_patch",      "vault_reindex",   "job_list",     "job_get",
+                     "job_cancel",        "token_create",    "token_list",   "token_revoke",
+                     "ai_status",         "ai_tag"});
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
@@ -86,6 +87,9 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("tag_rename", "POST", "/v1/tags/rename", "tag rename");
   is("vault_search", "GET", "/v1/search", "search");
   is("vault_status", "GET", "/v1/vault/status", "vault status");
+  is("canvas_read", "GET", "/v1/canvas/{path}", "canvas get");
+  is("canvas_write", "PUT", "/v1/canvas/{path}", "canvas create");
+  is("canvas_patch", "PATCH", "/v1/canvas/{path}", "canvas patch");
   is("vault_reindex", "POST", "/v1/vault/reindex", "vault index");
   is("job_cancel", "POST", "/v1/jobs/{id}/cancel", "job cancel");
   is("ai_status", "GET", "/v1/ai/status", "ai status");

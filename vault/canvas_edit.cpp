@@ -1,0 +1,368 @@
+#include "vault/canvas_edit.hpp"
+
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+#include "vault/canvas.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace indx {
+namespace {
+
+std::string json_bytes(const Json& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Error bad_member(std::string_view what, const std::string& key, std::string_view expected) {
+  return invalid(cat("`", key, "` of a ", what, " must be ", expected, "."),
+                 {{"path", key}, {"expected", expected}});
+}
+
+bool is_color(const Json& value) {
+  if (!value.is_string()) return false;
+  const auto text = value.get<std::string>();
+  if (text.size() == 1) return text[0] >= '1' && text[0] <= '6';
+  return text.size() == 7 && text[0] == '#' &&
+         text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
+}
+
+bool is_whole(const Json& value) {
+  return value.is_number_integer() ||
+         (value.is_number() && std::floor(value.get<double>()) == value.get<double>());
+}
+
+bool is_one_of(const Json& value, std::initializer_list<std::string_view> names) {
+  return value.is_string() &&
+         std::find(names.begin(), names.end(), value.get<std::string>()) != names.end();
+}
+
+/// A member that the format knows (rule 9.1) has the type it asks for; others are free.
+Status check_member(bool is_node, const std::string& key, const Json& value) {
+  const auto what = is_node ? "node" : "edge";
+  if (key == "id" && (!value.is_string() || value.get<std::string>().empty()))
+    return bad_member(what, key, "a text that is not empty");
+  if (key == "color" && !is_color(value)) return bad_member(what, key, "`#RRGGBB` or `1` to `6`");
+  if (key == "label" && !value.is_string()) return bad_member(what, key, "a text");
+  if (is_node) {
+    for (const auto* name : {"type", "text", "file", "url", "background"})
+      if (key == name && !value.is_string()) return bad_member(what, key, "a text");
+    for (const auto* name : {"x", "y", "width", "height"})
+      if (key == name && !is_whole(value)) return bad_member(what, key, "a whole number");
+    if (key == "subpath" && (!value.is_string() || !value.get<std::string>().starts_with('#')))
+      return bad_member(what, key, "a text that begins with `#`");
+    if (key == "backgroundStyle" && !is_one_of(value, {"cover", "ratio", "repeat"}))
+      return bad_member(what, key, "cover, ratio or repeat");
+    return {};
+  }
+  for (const auto* name : {"fromNode", "toNode"})
+    if (key == name && !value.is_string()) return bad_member(what, key, "the id of a node");
+  for (const auto* name : {"fromSide", "toSide"})
+    if (key == name && !is_one_of(value, {"top", "right", "bottom", "left"}))
+      return bad_member(what, key, "top, right, bottom or left");
+  for (const auto* name : {"fromEnd", "toEnd"})
+    if (key == name && !is_one_of(value, {"none", "arrow"}))
+      return bad_member(what, key, "none or arrow");
+  return {};
+}
+
+Status check_object(bool is_node, const Json& object) {
+  if (!object.is_object()) return invalid("A node or an edge must be an object.");
+  std::vector<std::string> required = {"id", "fromNode", "toNode"};
+  if (is_node) {
+    required = {"id", "type", "x", "y", "width", "height"};
+    const auto type = object.value("type", Json());
+    if (type == "text" || type == "file") required.push_back(type.get<std::string>());
+    if (type == "link") required.emplace_back("url");
+  }
+  for (const auto& key : required)
+    if (!object.contains(key))
+      return invalid(cat("A ", is_node ? "node" : "edge", " needs `", key, "`."), {{"path", key}});
+  for (const auto& [key, value] : object.items()) INDX_TRY(check_member(is_node, key, value));
+  return {};
+}
+
+/// A list of the file in pieces: rendering an unchanged one gives its bytes again.
+struct CanvasList {
+  struct Piece {
+    std::string lead, text, trail;  ///< between the commas: space, object, space
+    std::string id, from, to;
+  };
+  std::vector<Piece> pieces;
+  std::unordered_map<std::string, std::size_t> by_id;  ///< live pieces only
+  std::vector<bool> gone;
+  std::string lead, tail, hollow;  ///< for new pieces; before `]`; inside an empty list
+  bool changed = false;
+
+  void add(Piece piece) {
+    if (!piece.id.empty()) by_id[piece.id] = pieces.size();
+    pieces.push_back(std::move(piece));
+    gone.push_back(false);
+  }
+  void remove(std::size_t index) {
+    by_id.erase(pieces[index].id);
+    gone[index] = changed = true;
+  }
+  std::string render() const {
+    std::string out = "[";
+    bool is_first = true;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (gone[i]) continue;
+      if (!is_first) out += ',';
+      is_first = false;
+      ((out += pieces[i].lead) += pieces[i].text) += pieces[i].trail;
+    }
+    return (out += is_first ? hollow : tail) += ']';
+  }
+};
+
+void read_ends(CanvasList::Piece& piece, const CanvasItem& item) {
+  piece.id = item.id;
+  piece.from = item.text("fromNode");
+  piece.to = item.text("toNode");
+}
+
+CanvasList list_of(std::string_view bytes, const std::optional<CanvasSpan>& array,
+                   const std::vector<CanvasItem>& items, bool is_multi_line) {
+  CanvasList list;
+  list.lead = is_multi_line ? "\n\t\t" : "";
+  list.tail = is_multi_line ? "\n\t" : "";
+  if (!array) return list;
+  if (items.empty()) {
+    list.hollow = bytes.substr(array->begin + 1, array->end - array->begin - 2);
+    return list;
+  }
+  std::size_t at = array->begin + 1;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    CanvasList::Piece piece;
+    const auto& span = items[i].span;
+    piece.lead = bytes.substr(at, span.begin - at);
+    piece.text = bytes.substr(span.begin, span.end - span.begin);
+    const bool is_last = i + 1 == items.size();
+    const auto stop = is_last ? array->end - 1 : bytes.find(',', span.end);
+    (is_last ? list.tail : piece.trail) = bytes.substr(span.end, stop - span.end);
+    at = stop + 1;
+    read_ends(piece, items[i]);
+    list.lead = piece.lead;
+    list.add(std::move(piece));
+  }
+  return list;
+}
+
+/// One object with members set and removed; all others keep their bytes.
+Result<std::string> edited_object(const std::string& text, const Json& set,
+                                  const std::vector<std::string>& unset) {
+  std::string now = text;
+  for (const auto& key : unset) {
+    const auto item = INDX_TRY(read_canvas_item(now));
+    const auto* member = item.find(key);
+    if (member == nullptr) continue;
+    const auto index = static_cast<std::size_t>(member - item.members.data());
+    // With the comma before it, or, for the first, up to the next key.
+    const auto begin = index > 0 ? item.members[index - 1].value.end : member->key_span.begin;
+    const auto end =
+        index > 0 || item.members.size() == 1 ? member->value.end : item.members[1].key_span.begin;
+    now.erase(begin, end - begin);
+  }
+  for (const auto& [key, value] : set.items()) {
+    const auto item = INDX_TRY(read_canvas_item(now));
+    if (const auto* member = item.find(key)) {
+      now.replace(member->value.begin, member->value.end - member->value.begin, json_bytes(value));
+      continue;
+    }
+    const bool has_members = !item.members.empty();
+    const auto at = has_members ? item.members.back().value.end : item.span.begin + 1;
+    now.insert(at, cat(has_members ? "," : "", json_bytes(Json(key)), ":", json_bytes(value)));
+  }
+  return now;
+}
+
+struct CanvasEditor {
+  CanvasList nodes, edges;
+
+  Status check_ends(const std::string& from, const std::string& to) const {
+    for (const auto& end : {from, to})
+      if (!nodes.by_id.contains(end))
+        return invalid(cat("An edge cannot reach node `", end, "`: there is none with that id."),
+                       {{"node", end}});
+    return {};
+  }
+  Result<std::size_t> find(bool is_node, const std::string& id) const {
+    const auto& list = is_node ? nodes : edges;
+    const auto found = list.by_id.find(id);
+    if (found == list.by_id.end())
+      return make_error(
+          Reason::TargetNotFound,
+          cat("The canvas has no ", is_node ? "node" : "edge", " with id `", id, "`."),
+          {{"id", id}});
+    return found->second;
+  }
+
+  Status add(bool is_node, const Json& object) {
+    INDX_TRY(check_object(is_node, object));
+    CanvasList& list = is_node ? nodes : edges;
+    CanvasList::Piece piece;
+    piece.text = json_bytes(object);
+    piece.lead = list.lead;
+    read_ends(piece, INDX_TRY(read_canvas_item(piece.text)));
+    if (list.by_id.contains(piece.id))
+      return make_error(Reason::Conflict, cat("The id `", piece.id, "` is taken."),
+                        {{"id", piece.id}});
+    if (!is_node) INDX_TRY(check_ends(piece.from, piece.to));
+    list.add(std::move(piece));
+    list.changed = true;
+    return {};
+  }
+  Status update(bool is_node, const CanvasOp& op) {
+    CanvasList& list = is_node ? nodes : edges;
+    const auto index = INDX_TRY(find(is_node, op.id));
+    if (op.object.contains("id") ||
+        std::find(op.unset.begin(), op.unset.end(), "id") != op.unset.end())
+      return invalid("An id cannot be changed; remove the object and add it anew.",
+                     {{"path", "id"}});
+    for (const auto& [key, value] : op.object.items()) INDX_TRY(check_member(is_node, key, value));
+    auto text = INDX_TRY(edited_object(list.pieces[index].text, op.object, op.unset));
+    const auto item = INDX_TRY(read_canvas_item(text));
+    const std::array<const char*, 2> ends = {"fromNode", "toNode"};
+    const std::array<const char*, 5> shape = {"type", "x", "y", "width", "height"};
+    const auto check = [&](const char* key) -> Status {
+      const bool is_unset = std::find(op.unset.begin(), op.unset.end(), key) != op.unset.end();
+      if (!is_unset || item.find(key) != nullptr) return {};
+      return invalid(cat("`", key, "` cannot be removed."), {{"path", key}});
+    };
+    if (is_node)
+      for (const auto* key : shape) INDX_TRY(check(key));
+    else
+      for (const auto* key : ends) INDX_TRY(check(key));
+    if (!is_node && (op.object.contains("fromNode") || op.object.contains("toNode")))
+      INDX_TRY(check_ends(std::string(item.text("fromNode")), std::string(item.text("toNode"))));
+    read_ends(list.pieces[index], item);
+    list.changed = list.changed || text != list.pieces[index].text;
+    list.pieces[index].text = std::move(text);
+    return {};
+  }
+  Status remove(bool is_node, const std::string& id) {
+    const auto index = INDX_TRY(find(is_node, id));
+    if (!is_node) {
+      edges.remove(index);
+      return {};
+    }
+    nodes.remove(index);
+    for (std::size_t i = 0; i < edges.pieces.size(); ++i)
+      if (!edges.gone[i] && (edges.pieces[i].from == id || edges.pieces[i].to == id))
+        edges.remove(i);
+    return {};
+  }
+  Status apply(const CanvasOp& op) {
+    switch (op.kind) {
+      case CanvasOpKind::AddNode:
+      case CanvasOpKind::AddEdge:
+        return add(op.kind == CanvasOpKind::AddNode, op.object);
+      case CanvasOpKind::UpdateNode:
+      case CanvasOpKind::UpdateEdge:
+        return update(op.kind == CanvasOpKind::UpdateNode, op);
+      case CanvasOpKind::RemoveNode:
+      case CanvasOpKind::RemoveEdge:
+        return remove(op.kind == CanvasOpKind::RemoveNode, op.id);
+    }
+    return internal_error("A canvas patch has a step of no known kind.");
+  }
+};
+
+/// The file with one of its lists put in place of the old one, or added to the root.
+std::string with_list(std::string_view bytes, const CanvasFile& file, const char* key,
+                      const std::optional<CanvasSpan>& array, const CanvasList& list,
+                      bool is_multi_line) {
+  if (!list.changed) return std::string(bytes);
+  std::string out(bytes);
+  if (array) return out.replace(array->begin, array->end - array->begin, list.render());
+  const auto member = cat(is_multi_line ? "\n\t" : "", "\"", key, "\":", list.render());
+  if (!file.members.empty()) return out.insert(file.members.back().value.end, "," + member);
+  return out.insert(file.root.begin + 1, member);
+}
+
+constexpr std::string_view kEmptyCanvas = "{\n\t\"nodes\":[],\n\t\"edges\":[]\n}";
+
+}  // namespace
+
+Result<std::string> apply_canvas_ops(std::string_view bytes, const std::vector<CanvasOp>& ops) {
+  std::string text(bytes);
+  auto file = INDX_TRY(read_canvas(text));
+  if (file.is_blank && !ops.empty()) {
+    text = text.substr(0, text.starts_with("\xEF\xBB\xBF") ? 3 : 0) + std::string(kEmptyCanvas);
+    file = INDX_TRY(read_canvas(text));
+  }
+  const bool is_multi_line = text.find('\n') != std::string::npos;
+  CanvasEditor editor{list_of(text, file.nodes_array, file.nodes, is_multi_line),
+                      list_of(text, file.edges_array, file.edges, is_multi_line)};
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    auto done = editor.apply(ops[i]);
+    if (done.has_value()) continue;
+    done.error().details["op_index"] = i;
+    return done.error();
+  }
+  // One after the other: the second needs the places after the first.
+  text = with_list(text, file, "nodes", file.nodes_array, editor.nodes, is_multi_line);
+  file = INDX_TRY(read_canvas(text));
+  return with_list(text, file, "edges", file.edges_array, editor.edges, is_multi_line);
+}
+
+Result<std::string> write_canvas(const Json& canvas, const std::optional<std::string>& before) {
+  if (!canvas.is_object()) return invalid("A canvas is an object.", {{"path", "canvas"}});
+  std::unordered_map<std::string, std::string> spelling;  // of each old object by its new bytes
+  if (before) {
+    const auto old = INDX_TRY(read_canvas(*before));
+    const auto parsed = Json::parse(before->begin(), before->end(), nullptr, false);
+    if (parsed == canvas) return *before;
+    for (const auto* list : {&old.nodes, &old.edges})
+      for (const auto& item : *list) {
+        const auto raw = before->substr(item.span.begin, item.span.end - item.span.begin);
+        const auto value = Json::parse(raw, nullptr, false);
+        if (!value.is_discarded()) spelling.emplace(json_bytes(value), raw);
+      }
+  }
+  std::unordered_set<std::string> nodes;
+  for (const bool is_node : {true, false}) {
+    const auto* key = is_node ? "nodes" : "edges";
+    std::unordered_set<std::string> ids;
+    const auto list = canvas.value(key, Json::array());
+    if (!list.is_array()) return invalid(cat("`", key, "` must be a list."), {{"path", key}});
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      auto checked = check_object(is_node, list[i]);
+      if (!checked.has_value()) {
+        checked.error().details["index"] = i;
+        return checked.error();
+      }
+      const auto id = list[i]["id"].get<std::string>();
+      if (!ids.insert(id).second)
+        return invalid(cat("The id `", id, "` is there twice."), {{"path", key}, {"id", id}});
+      if (is_node) continue;
+      for (const auto* end : {"fromNode", "toNode"})
+        if (const auto node = list[i][end].get<std::string>(); !nodes.contains(node))
+          return invalid(cat("Edge `", id, "` reaches node `", node, "`, which is not there."),
+                         {{"id", id}, {"node", node}});
+    }
+    if (is_node) nodes = std::move(ids);
+  }
+  std::string out = "{";
+  for (const auto& [key, value] : canvas.items()) {
+    out += cat(out.size() > 1 ? ",\n\t" : "\n\t", json_bytes(Json(key)), ":");
+    if ((key != "nodes" && key != "edges") || value.empty()) {
+      out += json_bytes(value);
+      continue;
+    }
+    out += '[';
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      auto bytes = json_bytes(value[i]);
+      const auto found = spelling.find(bytes);
+      out += cat(i == 0 ? "\n\t\t" : ",\n\t\t", found != spelling.end() ? found->second : bytes);
+    }
+    out += "\n\t]";
+  }
+  return out += out.size() > 1 ? "\n}" : "}";
+}
+
+}  // namespace indx
