@@ -58,6 +58,7 @@ EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
     : run_(std::move(run)),
       core_(run_->core),
       links_(run_->core, run_->principal.path_scope()),
+      lists_(run_->core, run_->principal.path_scope()),
       prefix_(std::move(prefix)) {}
 
 // A call whose step failed was paid for all the same.
@@ -274,7 +275,7 @@ Result<Page<NoteRow>> EngineContext::list(NoteFilter filter, int limit, const st
   return core_.parts.index->list(filter, limit, cursor);
 }
 
-Result<Page<SearchHit>> EngineContext::search(SearchRequest request) {
+Result<SearchPage> EngineContext::search(SearchRequest request) {
   INDX_TRY(core_.ensure_scanned());
   const auto globs = run_->principal.path_scope().any_of;
   request.filter.scope.any_of = globs;

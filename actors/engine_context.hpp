@@ -1,6 +1,7 @@
 #pragma once
 #include "actors/core.hpp"
 #include "actors/engine_links.hpp"
+#include "actors/engine_lists.hpp"
 #include "ops/context.hpp"
 
 #include <memory>
@@ -56,6 +57,7 @@ class EngineContext : public Context,
   Notes& notes() override { return *this; }
   Index& index() override { return *this; }
   Links& links() override { return links_; }
+  Lists& lists() override { return lists_; }
   Jobs& jobs() override { return *this; }
   Models& models() override { return *this; }
   Tokens& tokens() override { return *this; }
@@ -77,7 +79,7 @@ class EngineContext : public Context,
       const std::vector<std::pair<NotePath, std::string>>& expected) override;
   // Index
   Result<Page<NoteRow>> list(NoteFilter filter, int limit, const std::string& cursor) override;
-  Result<Page<SearchHit>> search(SearchRequest request) override;
+  Result<SearchPage> search(SearchRequest request) override;
   Result<std::vector<TagCount>> tags() override;
   Result<std::vector<ResolvedLink>> forward_links(const NotePath& path) override;
   Result<std::vector<std::string>> paths_with_tag(const std::string& tag) override;
@@ -112,6 +114,7 @@ class EngineContext : public Context,
   std::shared_ptr<Run> run_;  // shared: with the lanes of a map
   Core& core_;
   EngineLinks links_;
+  EngineLists lists_;
   std::string prefix_;
   std::vector<UsageRecord>
       unsettled_;  ///< calls that ended inside the current step, committed with it

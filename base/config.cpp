@@ -79,6 +79,10 @@ const std::vector<Setting>& settings() {
         tuning("http.rate_limit_per_minute", "INDX_RATE_LIMIT_PER_MINUTE", Kind::Integer, 0, 1e9),
         tuning("case_insensitive_match", "", Kind::Flag, 0, 0),
         tuning("legacy_properties", "", Kind::Flag, 0, 0),
+        tuning("time_zone", "INDX_TIME_ZONE", Kind::Text, 0, 0),
+        tuning("daily.folder", "", Kind::Text, 0, 0),
+        tuning("daily.format", "", Kind::Text, 0, 0),
+        tuning("daily.template", "", Kind::Text, 0, 0),
         tuning("versions.per_note", "", Kind::Integer, 0, 1e6),
         tuning("versions.days", "", Kind::Integer, 0, 36500),
         tuning("versions.max_bytes", "", Kind::Integer, 0, kNoLimit),
@@ -420,6 +424,10 @@ void read_server(Reader& reader, Config& config) {
   reader.number("http.rate_limit_per_minute", config.rate_limit_per_minute);
   reader.flag("case_insensitive_match", config.case_insensitive_match);
   reader.flag("legacy_properties", config.legacy_properties);
+  reader.text("time_zone", config.time_zone);
+  reader.text("daily.folder", config.daily.folder);
+  reader.text("daily.format", config.daily.format);
+  reader.text("daily.template", config.daily.template_path);
   reader.number("versions.per_note", config.versions_per_note);
   reader.number("versions.days", config.version_days);
   reader.number("versions.max_bytes", config.versions_max_bytes);

@@ -26,6 +26,11 @@ struct AiConfig {
   std::vector<std::string> deny_globs;   ///< `INDX_AI_DENY_GLOBS`, `ai.deny_globs`; wins over allow
 };
 
+/// What is not set here is as `.obsidian/daily-notes.json` says.
+struct DailyConfig {
+  std::string folder, format, template_path;  ///< `daily.folder`, `daily.format`, `daily.template`
+};
+
 struct JobsConfig {  // `INDX_JOBS_*` (upper snake case of the name), config `jobs.*`
   std::chrono::milliseconds lease{15000};
   std::chrono::milliseconds heartbeat{5000};
@@ -58,6 +63,8 @@ struct Config {
   int versions_per_note = 50;                                ///< `versions.per_note`
   int version_days = 30;                                     ///< `versions.days`
   std::int64_t versions_max_bytes = std::int64_t{1} << 30U;  ///< `versions.max_bytes`
+  std::string time_zone;  ///< `INDX_TIME_ZONE`, `time_zone`: Europe/Berlin; empty: the system's
+  DailyConfig daily;
   AiConfig ai;
   JobsConfig jobs;
 };

@@ -40,7 +40,7 @@ class Index {
  public:
   virtual ~Index() = default;
   virtual Result<Page<NoteRow>> list(NoteFilter filter, int limit, const std::string& cursor) = 0;
-  virtual Result<Page<SearchHit>> search(SearchRequest request) = 0;
+  virtual Result<SearchPage> search(SearchRequest request) = 0;
   virtual Result<std::vector<TagCount>> tags() = 0;
   virtual Result<std::vector<ResolvedLink>> forward_links(const NotePath& path) = 0;
   virtual Result<std::vector<std::string>> paths_with_tag(const std::string& tag) = 0;
@@ -55,6 +55,7 @@ class Index {
 };
 
 class Links;  // ops/links.hpp
+class Lists;  // ops/lists.hpp
 
 class Jobs {
  public:
@@ -118,6 +119,7 @@ class Context {
   virtual Notes& notes() = 0;
   virtual Index& index() = 0;
   virtual Links& links() = 0;
+  virtual Lists& lists() = 0;
   virtual Jobs& jobs() = 0;
   virtual Models& models() = 0;
   virtual Tokens& tokens() = 0;

@@ -213,6 +213,9 @@ Field<Struct> field(const char* name, Member Struct::*member, const char* descri
 /// handlers do not see it.
 SchemaNode::Property idempotency_key_property();
 
+/// The list of an answer that comes in pages; empty when it has no `next_cursor`.
+std::string paged_list(const SchemaNode& output);
+
 /// `Operation`, with typed input, output and handler. See there for what each part means.
 template <typename Input, typename Output>
 struct Definition {
@@ -233,6 +236,7 @@ struct Definition {
   int version = 1;
   Fields<Input> input = {};
   Fields<Output> output = {};
+  std::string list = {};  ///< left empty for a page: the first list beside `next_cursor`
   std::vector<Failure> failures = {};
   int success_status = 200;
   std::function<Result<Output>(Context&, const Input&)> handler = {};
@@ -261,6 +265,7 @@ Operation define(Definition<Input, Output> d) {
   op.input = schema_of(d.input);
   if (op.takes_idempotency_key()) op.input.properties.push_back(idempotency_key_property());
   op.output = schema_of(d.output);
+  op.list = d.list.empty() ? paged_list(op.output) : d.list;
   op.failures = d.failures;
   op.success_status = d.success_status;
   if (d.extra_scopes)

@@ -52,6 +52,8 @@ struct Operation {
   bool is_listed_in_mcp = true;
   int version = 1;  ///< of the step layout (G4)
   SchemaNode input, output;
+  /// The output field whose items a surface may stream one by one; empty: the answer is no list.
+  std::string list;
   std::vector<Failure> failures;
   int success_status = 200;  ///< 201 for things that are made
 

@@ -60,6 +60,17 @@ Result<std::vector<std::string>> tags_of(Database& db, std::int64_t file_id) {
   return tags;
 }
 
+Result<NoteRow> note_row_of(Database& db, const Database::Statement& row) {
+  NoteRow note;
+  note.path = row.text(1);
+  note.title = row.text(2);
+  note.etag = row.text(3);
+  note.size = static_cast<std::size_t>(row.integer(4));
+  note.modified = from_millis(row.integer(5) / 1'000'000);
+  note.tags = INDX_TRY(tags_of(db, row.integer(0)));
+  return note;
+}
+
 Result<FilterCheck> FilterCheck::make(Database& db, const NoteFilter& filter) {
   FilterCheck check(db, filter);
   if (filter.path_glob.find('{') == std::string::npos)

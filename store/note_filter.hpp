@@ -24,6 +24,11 @@ Result<FileIds> files_with_tag(Database& db, std::string_view tag);
 /// any case (rule 3.5).
 bool has_properties(const Json& properties, const Json& wanted);
 
+/// A row of `files` as answers show it: what to select (id first, mtime_ns sixth), and the row.
+inline constexpr std::string_view kNoteRowColumns =
+    "SELECT id, path, title, etag, size, mtime_ns FROM files ";
+Result<NoteRow> note_row_of(Database& db, const Database::Statement& row);
+
 /// The tags of one note in order of first use.
 Result<std::vector<std::string>> tags_of(Database& db, std::int64_t file_id);
 
@@ -38,6 +43,8 @@ class FilterCheck {
   }
   bool allows_path(std::string_view path) const;
   Result<bool> allows_id(std::int64_t id) const;
+  /// The files that have the tags asked for, sorted; nullptr when no tag is asked for.
+  const FileIds* tagged() const { return has_tags_ ? &tagged_ : nullptr; }
   /// The literal start that every matching path has.
   const std::string& path_prefix() const { return prefix_; }
 

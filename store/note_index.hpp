@@ -76,7 +76,7 @@ class NoteIndexReader {
 
   Result<Page<NoteRow>> list(const NoteFilter& filter, int limit, const std::string& cursor);
   Result<std::optional<NoteRow>> find(const std::string& path);
-  Result<Page<SearchHit>> search(const SearchRequest& request);
+  Result<SearchPage> search(const SearchRequest& request);
   /// Sorted by count descending, then tag.
   Result<std::vector<TagCount>> tags(const PathScope& scope);
   /// Paths of notes that use the tag or one below it, sorted.

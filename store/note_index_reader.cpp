@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "store/note_filter.hpp"
+#include "vault/conflict_copy.hpp"
 
 #include <algorithm>
 #include <map>
@@ -13,18 +14,17 @@ namespace {
 
 constexpr int kMaxListLimit = 1000;
 constexpr std::size_t kMaxWarnings = 100;
+constexpr std::size_t kMaxTaggedByPath = 5000;
 
-constexpr std::string_view kRowColumns = "SELECT id, path, title, etag, size, mtime_ns FROM files ";
-
-Result<NoteRow> row_of(Database& db, const Database::Statement& query) {
-  NoteRow row;
-  row.path = query.text(1);
-  row.title = query.text(2);
-  row.etag = query.text(3);
-  row.size = static_cast<std::size_t>(query.integer(4));
-  row.modified = from_millis(query.integer(5) / 1'000'000);
-  row.tags = INDX_TRY(tags_of(db, query.integer(0)));
-  return row;
+Result<std::vector<std::pair<std::string, std::int64_t>>> paths_of(Database& db,
+                                                                   const FileIds& ids) {
+  std::vector<std::pair<std::string, std::int64_t>> paths;
+  for (const auto id : ids) {
+    auto query = db.prepare("SELECT path FROM files WHERE id=?1");
+    if (INDX_TRY(query.bind(id).step())) paths.emplace_back(query.text(0), id);
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
 }
 
 Result<std::string> read_generation(Database& db) {
@@ -35,68 +35,14 @@ Result<std::string> read_generation(Database& db) {
   return query.text(0);
 }
 
-}  // namespace
-
-NoteIndexReader::NoteIndexReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-NoteIndexReader::~NoteIndexReader() = default;
-IndexPool& NoteIndexReader::pool() { return *impl_->pool; }
-
-Result<std::unique_ptr<NoteIndexReader>> NoteIndexReader::open(const std::string& dir,
-                                                               std::size_t connections) {
-  auto impl = std::make_unique<Impl>();
-  impl->pool = INDX_TRY(IndexPool::open(dir + "/index.db", connections));
-  return std::unique_ptr<NoteIndexReader>(
-      new NoteIndexReader(std::move(impl)));  // NOLINT: the constructor is private
-}
-
-Result<Page<NoteRow>> NoteIndexReader::list(const NoteFilter& filter, int limit,
-                                            const std::string& cursor) {
-  INDX_TRY(check_limit(limit, kMaxListLimit));
-  const auto hash = filter_hash(filter);
-  std::string after;
-  if (!cursor.empty()) {
-    const auto position = INDX_TRY(decode_cursor(cursor, hash));
-    const auto path = position.value("p", Json());
-    if (!path.is_string())
-      return invalid("The cursor is damaged; start again without it.", {{"field", "cursor"}});
-    after = path.get<std::string>();
-  }
-  const auto db = INDX_TRY(impl_->pool->take());
-  const auto check = INDX_TRY(FilterCheck::make(*db, filter));
-  const auto& prefix = check.path_prefix();
-  Page<NoteRow> page;
-  auto query = db->prepare(cat(kRowColumns, "WHERE kind=1 AND path>?1 AND path>=?2 ORDER BY path"));
-  query.bind(after, prefix);
-  while (INDX_TRY(query.step())) {
-    const auto path = query.text(1);
-    if (!path.starts_with(prefix)) break;
-    if (!check.allows_path(path)) continue;
-    if (!INDX_TRY(check.allows_id(query.integer(0)))) continue;
-    if (page.rows.size() == static_cast<std::size_t>(limit)) {
-      page.next_cursor = encode_cursor({{"p", page.rows.back().path}}, hash);
-      break;
-    }
-    page.rows.push_back(INDX_TRY(row_of(*db, query)));
-  }
-  return page;
-}
-
-Result<std::optional<NoteRow>> NoteIndexReader::find(const std::string& path) {
-  const auto db = INDX_TRY(impl_->pool->take());
-  auto query = db->prepare(cat(kRowColumns, "WHERE path=?1"));
-  if (!INDX_TRY(query.bind(path).step())) return std::optional<NoteRow>();
-  return std::optional<NoteRow>(INDX_TRY(row_of(*db, query)));
-}
-
-Result<std::vector<TagCount>> NoteIndexReader::tags(const PathScope& scope) {
+Result<std::vector<TagCount>> count_tags(Database& db, const PathScope& scope) {
   struct Seen {
     TagCount count;
     std::pair<std::string, std::int64_t> first;  // path and offset of the spelling shown
   };
   std::map<std::string, Seen> seen;
   std::map<std::string, int> nested;
-  const auto db = INDX_TRY(impl_->pool->take());
-  auto query = db->prepare(
+  auto query = db.prepare(
       "SELECT f.path, t.tag_key, t.tag, t.begin FROM tags t JOIN files f ON f.id=t.file_id ORDER "
       "BY f.path, t.position");
   std::string path;
@@ -132,6 +78,87 @@ Result<std::vector<TagCount>> NoteIndexReader::tags(const PathScope& scope) {
   return all;
 }
 
+}  // namespace
+
+NoteIndexReader::NoteIndexReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+NoteIndexReader::~NoteIndexReader() = default;
+IndexPool& NoteIndexReader::pool() { return *impl_->pool; }
+
+Result<std::unique_ptr<NoteIndexReader>> NoteIndexReader::open(const std::string& dir,
+                                                               std::size_t connections) {
+  auto impl = std::make_unique<Impl>();
+  impl->pool = INDX_TRY(IndexPool::open(dir + "/index.db", connections));
+  return std::unique_ptr<NoteIndexReader>(
+      new NoteIndexReader(std::move(impl)));  // NOLINT: the constructor is private
+}
+
+Result<Page<NoteRow>> NoteIndexReader::list(const NoteFilter& filter, int limit,
+                                            const std::string& cursor) {
+  INDX_TRY(check_limit(limit, kMaxListLimit));
+  const auto hash = filter_hash(filter);
+  std::string after;
+  if (!cursor.empty()) {
+    const auto position = INDX_TRY(decode_cursor(cursor, hash));
+    const auto path = position.value("p", Json());
+    if (!path.is_string())
+      return invalid("The cursor is damaged; start again without it.", {{"field", "cursor"}});
+    after = path.get<std::string>();
+  }
+  const auto db = INDX_TRY(impl_->pool->take());
+  const auto check = INDX_TRY(FilterCheck::make(*db, filter));
+  const auto& prefix = check.path_prefix();
+  Page<NoteRow> page;
+  /// False: the page is full.
+  const auto add = [&](const Database::Statement& row) -> Result<bool> {
+    if (!check.allows_path(row.text(1)) || !INDX_TRY(check.allows_id(row.integer(0)))) return true;
+    if (page.rows.size() == static_cast<std::size_t>(limit)) {
+      page.next_cursor = encode_cursor({{"p", page.rows.back().path}}, hash);
+      return false;
+    }
+    page.rows.push_back(INDX_TRY(note_row_of(*db, row)));
+    return true;
+  };
+  if (check.tagged() != nullptr && check.tagged()->size() <= kMaxTaggedByPath) {
+    // Few notes have the tag: to sort these is less than to walk all paths.
+    for (const auto& [path, id] : INDX_TRY(paths_of(*db, *check.tagged()))) {
+      if (path <= after || !path.starts_with(prefix)) continue;
+      auto query = db->prepare(cat(kNoteRowColumns, "WHERE id=?1 AND kind=1"));
+      if (INDX_TRY(query.bind(id).step()) && !INDX_TRY(add(query))) break;
+    }
+    return page;
+  }
+  auto query =
+      db->prepare(cat(kNoteRowColumns, "WHERE kind=1 AND path>?1 AND path>=?2 ORDER BY path"));
+  query.bind(after, prefix);
+  while (INDX_TRY(query.step())) {
+    if (!query.text(1).starts_with(prefix) || !INDX_TRY(add(query))) break;
+  }
+  return page;
+}
+
+Result<std::optional<NoteRow>> NoteIndexReader::find(const std::string& path) {
+  const auto db = INDX_TRY(impl_->pool->take());
+  auto query = db->prepare(cat(kNoteRowColumns, "WHERE path=?1"));
+  if (!INDX_TRY(query.bind(path).step())) return std::optional<NoteRow>();
+  return std::optional<NoteRow>(INDX_TRY(note_row_of(*db, query)));
+}
+
+/// Counted once for each state of the index and scope: the whole table has to be read for it.
+Result<std::vector<TagCount>> NoteIndexReader::tags(const PathScope& scope) {
+  const auto db = INDX_TRY(impl_->pool->take());
+  const auto key = cat(INDX_TRY(read_generation(*db)), ' ', Json(scope.any_of).dump(),
+                       Json(scope.none_of).dump());
+  {
+    const std::scoped_lock lock(impl_->mutex);
+    if (impl_->tags_key == key) return impl_->tags;
+  }
+  auto counted = INDX_TRY(count_tags(*db, scope));
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->tags_key = key;
+  impl_->tags = counted;
+  return counted;
+}
+
 Result<std::vector<std::string>> NoteIndexReader::paths_with_tag(const std::string& tag,
                                                                  const PathScope& scope) {
   const auto db = INDX_TRY(impl_->pool->take());
@@ -163,6 +190,10 @@ Result<IndexCounts> NoteIndexReader::counts(const PathScope& scope) {
     counts.bytes += files.integer(3);
     counts.headings += static_cast<int>(files.integer(4));
     counts.chunks += static_cast<int>(files.integer(5));
+    if (counts.warnings.size() >= kMaxWarnings) continue;
+    const auto path = files.text(1);
+    if (const auto original = original_of_conflict_copy(path))
+      counts.warnings.push_back(cat(path, ": conflict_copy of ", *original));
   }
   auto links = db->prepare("SELECT source_id, external, target_id FROM links");
   while (INDX_TRY(links.step())) {

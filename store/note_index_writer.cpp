@@ -4,8 +4,10 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "generated/index_sql.hpp"
+#include "store/columns.hpp"
 #include "store/note_index.hpp"
 #include "vault/link_resolver.hpp"
+#include "vault/list_query.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -109,7 +111,7 @@ std::string hex_bytes(std::string_view hex) {
 struct FileRow {
   std::string title;
   int kind = kNameOnly;
-  std::size_t headings = 0, chunks = 0;
+  std::size_t headings = 0, chunks = 0, tasks = 0;
 };
 
 }  // namespace
@@ -143,6 +145,9 @@ struct NoteIndexWriter::Impl {
                   std::string_view bytes, const ParsedNote& note);
   Status put_tags(std::int64_t id, const ParsedNote& note);
   Status put_chunks(std::int64_t id, const std::vector<Chunk>& chunks);
+  Status put_tasks(std::int64_t id, const ParsedNote& note);
+  Status put_properties(std::int64_t id, const Json& values);
+  Status remove_properties(std::int64_t id);
   Status remove_text(std::int64_t id);
   Status remove_file(const std::string& path);
 
@@ -169,12 +174,14 @@ Result<Database> open_index(const std::string& path, Durability durability) {
       path, {.read_only = false, .durability = durability, .cache_kib = kIndexCacheKib}));
   INDX_TRY(migrate(db, path, {{1, index_sql::k_0001_initial}}));
   INDX_TRY(db.execute(
-      "SELECT key, value FROM meta; SELECT id, path, name_key, kind, chunk_count, unlinked FROM "
+      "SELECT key, value FROM meta; SELECT id, path, name_key, kind, chunk_count, task_count, "
+      "unlinked FROM "
       "files "
       "LIMIT 1;"
       "SELECT id, body_begin, body FROM notes LIMIT 1; SELECT rowid FROM notes_fts LIMIT 1;"
       "SELECT file_id FROM tags LIMIT 1; SELECT source_id, target_id, target_key FROM links LIMIT "
       "1;"
+      "SELECT heading FROM tasks LIMIT 1; SELECT value FROM properties LIMIT 1;"
       "SELECT alias_key FROM aliases LIMIT 1; SELECT chunk_id FROM chunk_rows LIMIT 1"));
   INDX_TRY(db.execute("PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=16777216"));
   return db;
@@ -331,7 +338,7 @@ Status NoteIndexWriter::clear() {
   const auto done = impl_->change([&] {
     return impl_->db.execute(
         "INSERT INTO notes_fts(notes_fts) VALUES ('delete-all'); DELETE FROM notes; DELETE FROM "
-        "tags; DELETE FROM aliases;"
+        "tags; DELETE FROM aliases; DELETE FROM tasks; DELETE FROM properties;"
         "DELETE FROM links; DELETE FROM chunk_rows; DELETE FROM files");
   });
   return alone ? commit() : done;
@@ -364,6 +371,7 @@ Status NoteIndexWriter::Impl::put_file(const FileInfo& file, const std::string& 
   row.title = note->title.empty() ? std::string(file.path.stem()) : note->title;
   row.kind = file.path.is_note() ? kNote : bytes != nullptr ? kOtherText : kNameOnly;
   row.headings = note->headings.size();
+  row.tasks = row.kind == kNameOnly ? 0 : note->tasks.size();
   const std::string_view text = bytes == nullptr ? std::string_view() : std::string_view(*bytes);
   const auto chunks =
       bytes != nullptr ? chunk_note(file.path.str(), text, *note) : std::vector<Chunk>();
@@ -373,6 +381,8 @@ Status NoteIndexWriter::Impl::put_file(const FileInfo& file, const std::string& 
   INDX_TRY(put_text(id, file, row.title, text, *note));
   INDX_TRY(put_tags(id, *note));
   INDX_TRY(put_chunks(id, chunks));
+  INDX_TRY(put_tasks(id, *note));
+  INDX_TRY(put_properties(id, note->frontmatter.values));
   if (!note->links.empty()) pending_links[id] = note->links;
   return {};
 }
@@ -384,20 +394,20 @@ Result<std::int64_t> NoteIndexWriter::Impl::put_row(const FileInfo& file, const 
     INDX_TRY(remove_text(*id));
     auto update = db.prepare(
         "UPDATE files SET kind=?2, etag=?3, sha256=?4, size=?5, mtime_ns=?6, title=?7, "
-        "heading_count=?8, chunk_count=?9 "
+        "heading_count=?8, chunk_count=?9, task_count=?10 "
         "WHERE id=?1");
     update.bind(*id, row.kind, etag, sha256, file.size, file.mtime_ns, row.title, row.headings,
-                row.chunks);
+                row.chunks, row.tasks);
     INDX_TRY(update.run());
     return *id;
   }
   const auto key = name_key_of_path(file.path.str());
   auto insert = db.prepare(
       "INSERT INTO files(path, name_key, kind, etag, sha256, size, mtime_ns, title, heading_count, "
-      "chunk_count) "
-      "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)");
+      "chunk_count, task_count) "
+      "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)");
   insert.bind(file.path.str(), key, row.kind, etag, sha256, file.size, file.mtime_ns, row.title,
-              row.headings, row.chunks);
+              row.headings, row.chunks, row.tasks);
   INDX_TRY(insert.run());
   touched_keys.insert(key);
   const auto id = db.last_insert_id();
@@ -455,6 +465,46 @@ Status NoteIndexWriter::Impl::put_chunks(std::int64_t id, const std::vector<Chun
   return {};
 }
 
+Status NoteIndexWriter::Impl::put_tasks(std::int64_t id, const ParsedNote& note) {
+  int position = 0;
+  auto next = note.headings.begin();
+  const std::string* heading = nullptr;
+  for (const auto& task : note.tasks) {
+    for (; next != note.headings.end() && next->line < task.line; ++next)
+      if (!next->nested) heading = &next->text;
+    auto insert = db.prepare("INSERT INTO tasks VALUES (?1,?2,?3,?4,?5,?6)");
+    insert.bind(id, position++, task.line, task.mark, task.text,
+                heading == nullptr ? std::string() : *heading);
+    INDX_TRY(insert.run());
+  }
+  return {};
+}
+
+/// Of two names that differ by case only, the first counts (rule 3.5).
+Status NoteIndexWriter::Impl::put_properties(std::int64_t id, const Json& values) {
+  for (const auto& [name, value] : values.items()) {
+    auto insert =
+        db.prepare("INSERT INTO properties VALUES (?1,?2,?3,?4,?5) ON CONFLICT DO NOTHING");
+    insert.bind(fold_case(name), id, name, property_type(name, value), json_text(value));
+    INDX_TRY(insert.run());
+  }
+  return {};
+}
+
+Status NoteIndexWriter::Impl::remove_properties(std::int64_t id) {
+  Json values;
+  {
+    auto query = db.prepare("SELECT properties FROM notes WHERE id=?1");
+    if (!INDX_TRY(query.bind(id).step())) return {};
+    values = json_value(query.text(0));
+  }
+  for (const auto& [name, value] : values.items()) {
+    auto statement = db.prepare("DELETE FROM properties WHERE name_key=?1 AND file_id=?2");
+    INDX_TRY(statement.bind(fold_case(name), id).run());
+  }
+  return {};
+}
+
 /// All that hangs on a file's text; its row stays. The full-text index is told the exact old
 /// values.
 Status NoteIndexWriter::Impl::remove_text(std::int64_t id) {
@@ -467,10 +517,11 @@ Status NoteIndexWriter::Impl::remove_text(std::int64_t id) {
       "INSERT INTO notes_fts(notes_fts, rowid, title, aliases, headings, body) "
       "SELECT 'delete', id, title, aliases, headings, body FROM notes WHERE id=?1");
   INDX_TRY(search.bind(id).run());
+  INDX_TRY(remove_properties(id));
   for (const auto* sql :
-       {"DELETE FROM notes WHERE id=?1", "DELETE FROM tags WHERE file_id=?1",
-        "DELETE FROM aliases WHERE file_id=?1", "DELETE FROM links WHERE source_id=?1",
-        "DELETE FROM chunk_rows WHERE file_id=?1"}) {
+       {"DELETE FROM notes WHERE id=?1", "DELETE FROM tasks WHERE file_id=?1",
+        "DELETE FROM tags WHERE file_id=?1", "DELETE FROM aliases WHERE file_id=?1",
+        "DELETE FROM links WHERE source_id=?1", "DELETE FROM chunk_rows WHERE file_id=?1"}) {
     auto statement = db.prepare(sql);
     INDX_TRY(statement.bind(id).run());
   }

@@ -413,7 +413,7 @@ Result<SearchHit> make_hit(Database& db, const Found& found, const QueryNode& qu
 
 }  // namespace
 
-Result<Page<SearchHit>> NoteIndexReader::search(const SearchRequest& request) {
+Result<SearchPage> NoteIndexReader::search(const SearchRequest& request) {
   INDX_TRY(check_limit(request.limit, kMaxSearchLimit));
   const auto query = INDX_TRY(parse_query(request.q));
   const auto hash =
@@ -452,7 +452,7 @@ Result<Page<SearchHit>> NoteIndexReader::search(const SearchRequest& request) {
     INDX_TRY(take_from_tier(*db, tiers.some, after && after->tier == 1 ? &*after : nullptr,
                             limit + 1 - rows.size(), rows));
 
-  Page<SearchHit> page;
+  SearchPage page;
   const bool has_more = rows.size() > limit;
   if (has_more) rows.pop_back();
   for (const auto& found : rows) {

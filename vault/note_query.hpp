@@ -48,6 +48,7 @@ struct SearchRequest {
   NoteFilter filter;
   int limit = 20;
   std::string cursor;
+  bool explain = false;  ///< each hit says how its score came about
 };
 
 struct SearchHit {
@@ -57,6 +58,14 @@ struct SearchHit {
   std::vector<std::string> tags;
   std::vector<std::string> matched_in;  ///< of title, body, tags, frontmatter
   std::string matched;                  ///< `all` or `some` of the words
+  int line = 0;                      ///< 1-based, of the snippet's first match; 0: not in the text
+  std::string heading = {};          ///< of the section with that line; empty: none
+  std::optional<Json> explain = {};  ///< parts of the score, when asked for
+};
+
+struct SearchPage : Page<SearchHit> {
+  bool approximate = false;              ///< the words are too common to rank every note
+  std::vector<std::string> suggestions;  ///< indexed words near to those that no note has
 };
 
 struct TagCount {

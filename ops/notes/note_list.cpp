@@ -1,3 +1,4 @@
+#include "ops/notes/note_row.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
 
@@ -10,22 +11,8 @@ struct Input {
   int limit = 50;
   std::string cursor;
 };
-struct Row {
-  std::string path, title, etag;
-  std::size_t size = 0;
-  std::string modified;
-  std::vector<std::string> tags;
-  static Fields<Row> fields() {
-    return {field("path", &Row::path, "Vault-relative path."),
-            field("title", &Row::title, "Title of the note."),
-            field("etag", &Row::etag, "Version of the note."),
-            field("size", &Row::size, "Bytes on disk."),
-            field("modified", &Row::modified, "Time of the last change, ISO 8601."),
-            field("tags", &Row::tags, "Tags without `#`.")};
-  }
-};
 struct Output {
-  std::vector<Row> notes;
+  std::vector<NoteRowView> notes;
   std::optional<std::string> next_cursor;
 };
 
@@ -36,9 +23,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   filter.frontmatter = in.frontmatter.value;
   const Page<NoteRow> page = INDX_TRY(ctx.index().list(filter, in.limit, in.cursor));
   Output out;
-  for (const auto& row : page.rows)
-    out.notes.push_back(
-        {row.path, row.title, row.etag, row.size, format_time(row.modified), row.tags});
+  out.notes = view_rows(page.rows);
   out.next_cursor = page.next_cursor;
   return out;
 }

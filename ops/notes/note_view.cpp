@@ -37,8 +37,7 @@ std::vector<std::string> view_tags(const ParsedNote& note) {
 std::vector<TaskView> view_tasks(const ParsedNote& note) {
   std::vector<TaskView> tasks;
   for (const auto& task : note.tasks)
-    tasks.push_back({std::string(1, task.status), task.text,
-                     task.status == 'x' || task.status == 'X', task.line});
+    tasks.push_back({std::string(1, task.status), task.text, task.status != ' ', task.line});
   return tasks;
 }
 

@@ -1,3 +1,4 @@
+#include "base/unicode.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
 
@@ -8,6 +9,7 @@ namespace indx {
 namespace tag_list_op {
 
 struct Input {
+  std::string prefix, sort = "count";
   int limit = 1000;
   std::string cursor;
 };
@@ -25,12 +27,20 @@ struct Output {
   std::optional<std::string> next_cursor;
 };
 
-bool comes_before(const TagCount& a, const TagCount& b) {
+bool is_more_used(const TagCount& a, const TagCount& b) {
   return std::tie(b.count, a.tag) < std::tie(a.count, b.tag);
+}
+bool is_named_before(const TagCount& a, const TagCount& b) {
+  const auto x = fold_case(a.tag), y = fold_case(b.tag);
+  return std::tie(x, a.tag) < std::tie(y, b.tag);
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
   auto tags = INDX_TRY(ctx.index().tags());
+  if (const auto start = fold_case(plain_tag(in.prefix)); !start.empty())
+    std::erase_if(tags,
+                  [&](const TagCount& row) { return !fold_case(row.tag).starts_with(start); });
+  const auto comes_before = in.sort == "name" ? is_named_before : is_more_used;
   std::sort(tags.begin(), tags.end(), comes_before);
   auto at = tags.cbegin();
   if (!in.cursor.empty()) {
@@ -56,13 +66,16 @@ Operation tag_list() {
   return define<Input, Output>({
       .name = "tag_list",
       .summary = "List the tags of the vault with how many notes use each.",
-      .guidance =
-          "Look here before inventing a tag. For the notes of one tag use note_list with `tag`.",
+      .guidance = "Look here before inventing a tag. For the notes of one tag use tag_notes.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/tags"},
       .is_idempotent = true,
-      .input = {limit_field(&Input::limit), cursor_field(&Input::cursor)},
-      .output = {field("tags", &Output::tags, "Most used first."),
+      .input = {field("prefix", &Input::prefix, "Only tags that begin so, in any case.", optional,
+                      length(0, 256)),
+                field("sort", &Input::sort, "`count`: most used first.", optional,
+                      one_of({"count", "name"})),
+                limit_field(&Input::limit), cursor_field(&Input::cursor)},
+      .output = {field("tags", &Output::tags, "In the order asked for."),
                  next_cursor_field(&Output::next_cursor)},
       .failures = {{Reason::ValidationFailed, "The cursor is not one of ours."}},
       .handler = run,

@@ -53,7 +53,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   request.filter.frontmatter = in.frontmatter.value;
   request.limit = in.limit;
   request.cursor = in.cursor;
-  const Page<SearchHit> page = INDX_TRY(ctx.index().search(request));
+  const SearchPage page = INDX_TRY(ctx.index().search(request));
   Output out;
   for (const auto& hit : page.rows)
     out.results.push_back(

@@ -54,7 +54,9 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
   CHECK(names == std::vector<std::string>{
                      "vault_status",      "note_list",       "note_read",    "note_outline",
                      "note_exists",       "note_write",      "note_patch",   "note_delete",
-                     "vault_search",      "tag_list",        "tag_rename",   "link_forward",
+                     "vault_search",      "tag_list",        "tag_notes",    "tag_rename",
+                     "property_list",     "property_values", "task_list",    "recent_changes",
+                     "daily_path",        "daily_read",      "daily_append", "link_forward",
                      "link_backlinks",    "link_unresolved", "link_orphans", "link_resolve",
                      "unlinked_mentions", "graph_neighbors", "canvas_read",  "canvas_write",
                      "canvas_patch",      "vault_reindex",   "job_list",     "job_get",
@@ -63,7 +65,7 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
-          "[contract][A16][A17][A19][A20][A21][A45][A49][A51][A60][A75][A76][A95][D77]") {
+          "[contract][A16][A17][A19][A20][A21][A45][A49][A50][A51][A60][A75][A76][A95][D77]") {
   const Registry registry = make_registry();
   const auto is = [&](const char* name, const char* method, const char* pattern, const char* cli) {
     const Operation& operation = *registry.find(name);
@@ -84,6 +86,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("link_unresolved", "GET", "/v1/links/unresolved", "link unresolved");
   is("link_orphans", "GET", "/v1/links/orphans", "link orphans");
   is("tag_list", "GET", "/v1/tags", "tag list");
+  is("tag_notes", "GET", "/v1/tags/{tag}/notes", "tag notes");
   is("tag_rename", "POST", "/v1/tags/rename", "tag rename");
   is("vault_search", "GET", "/v1/search", "search");
   is("vault_status", "GET", "/v1/vault/status", "vault status");

@@ -4,10 +4,10 @@
 namespace indx {
 namespace {
 
-Result<Page<SearchHit>> search_page(const IndexFixture& index, const std::string& q, int limit,
-                                    const std::string& cursor = "",
-                                    SearchMatch match = SearchMatch::AllThenAny,
-                                    const NoteFilter& filter = {}) {
+Result<SearchPage> search_page(const IndexFixture& index, const std::string& q, int limit,
+                               const std::string& cursor = "",
+                               SearchMatch match = SearchMatch::AllThenAny,
+                               const NoteFilter& filter = {}) {
   SearchRequest request;
   request.q = q;
   request.limit = limit;

@@ -5,6 +5,7 @@
 #include "base/unicode.hpp"
 #include "ops/context.hpp"
 #include "ops/links.hpp"
+#include "ops/lists.hpp"
 #include "tests/support/fake_clock.hpp"
 
 #include <algorithm>
@@ -25,6 +26,7 @@ struct FakeWorld {
   std::function<Result<GenerateReply>(const GenerateRequest&, const std::string& item)> generate;
   std::vector<GenerateRequest> requests;
 
+  Lists* lists = nullptr;  ///< what `lists()` gives; tests that ask for lists set it
   Links* links = nullptr;  ///< what `links()` gives; tests that ask for links set it
 
   std::vector<Job> jobs;
@@ -53,6 +55,10 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
   Links& links() override {
     INDX_ASSERT(world_.links != nullptr);
     return *world_.links;
+  }
+  Lists& lists() override {
+    INDX_ASSERT(world_.lists != nullptr);
+    return *world_.lists;
   }
   Jobs& jobs() override { return *this; }
   Models& models() override { return *this; }
@@ -148,8 +154,8 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     }
     return page;
   }
-  Result<Page<SearchHit>> search(SearchRequest request) override {
-    Page<SearchHit> page;
+  Result<SearchPage> search(SearchRequest request) override {
+    SearchPage page;
     for (const auto& [path, bytes] : world_.files)
       if (world_.is_visible(path) && bytes.find(request.q) != std::string::npos &&
           page.rows.size() < static_cast<std::size_t>(request.limit))

@@ -15,9 +15,12 @@ CREATE TABLE files (
   title TEXT NOT NULL,
   heading_count INTEGER NOT NULL,
   chunk_count INTEGER NOT NULL,
+  task_count INTEGER NOT NULL,
   unlinked INTEGER                   -- of a note: 0 no links with other notes, 1 none to it, 2 none from it; else null
 );
 CREATE INDEX files_by_name ON files(name_key);
+CREATE INDEX files_with_tasks ON files(path) WHERE task_count>0;
+CREATE INDEX files_by_time ON files(mtime_ns, path) WHERE kind=1;
 CREATE INDEX files_unlinked ON files(unlinked, path) WHERE unlinked IS NOT NULL;
 
 -- One row for each file with kind 1 or 2. `body` is last: reading the other columns does not touch its pages.
@@ -46,6 +49,26 @@ CREATE TABLE tags (
   PRIMARY KEY (file_id, tag_key)
 ) WITHOUT ROWID;
 CREATE INDEX tags_by_key ON tags(tag_key);
+
+CREATE TABLE tasks (
+  file_id INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  mark TEXT NOT NULL,                -- the character between the brackets
+  text TEXT NOT NULL,
+  heading TEXT NOT NULL,             -- of the section it stands in; empty: none
+  PRIMARY KEY (file_id, position)
+) WITHOUT ROWID;
+
+-- One column of values for each property name, in one tree.
+CREATE TABLE properties (
+  name_key TEXT NOT NULL,            -- folded
+  file_id INTEGER NOT NULL,
+  name TEXT NOT NULL,                -- as written in the note
+  type TEXT NOT NULL,                -- property_type()
+  value TEXT NOT NULL,               -- JSON
+  PRIMARY KEY (name_key, file_id)
+) WITHOUT ROWID;
 
 CREATE TABLE aliases (
   file_id INTEGER NOT NULL,
