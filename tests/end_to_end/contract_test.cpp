@@ -29,6 +29,8 @@ Json without_times(Json json) {
 TEST_CASE("every command prints the data that its route answers with", "[end_to_end][A95][A97]") {
   const TempFolder vault;
   fill_vault(vault);
+  // Every day's note is one that is there.
+  vault.write(".obsidian/daily-notes.json", R"({"format": "[Plan]"})");
   vault.write("Board.canvas", R"({"nodes":[],"edges":[]})");
   RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
   const auto job = server.start_job("/v1/vault/reindex", Json::object());
