@@ -58,6 +58,7 @@ EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
     : run_(std::move(run)),
       core_(run_->core),
       links_(run_->core, run_->principal.path_scope()),
+      versions_(run_->core, run_->principal.path_scope()),
       lists_(run_->core, run_->principal.path_scope()),
       prefix_(std::move(prefix)) {}
 

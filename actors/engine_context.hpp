@@ -2,6 +2,7 @@
 #include "actors/core.hpp"
 #include "actors/engine_links.hpp"
 #include "actors/engine_lists.hpp"
+#include "actors/engine_versions.hpp"
 #include "ops/context.hpp"
 
 #include <memory>
@@ -57,6 +58,7 @@ class EngineContext : public Context,
   Notes& notes() override { return *this; }
   Index& index() override { return *this; }
   Links& links() override { return links_; }
+  Versions& versions() override { return versions_; }
   Lists& lists() override { return lists_; }
   Jobs& jobs() override { return *this; }
   Models& models() override { return *this; }
@@ -114,6 +116,7 @@ class EngineContext : public Context,
   std::shared_ptr<Run> run_;  // shared: with the lanes of a map
   Core& core_;
   EngineLinks links_;
+  EngineVersions versions_;
   EngineLists lists_;
   std::string prefix_;
   std::vector<UsageRecord>

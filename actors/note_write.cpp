@@ -66,9 +66,8 @@ Result<NoteWrite> plan_write(const Vault& vault, WriteRequest request, const Clo
       return file.error();
   }
   INDX_TRY(check_target(vault, change, before.has_value()));
-  auto after = INDX_TRY(apply_change(change, before));
-
   WriteOutcome outcome{.path = change.path};
+  auto after = INDX_TRY(apply_change(change, before, &outcome.anchors));
   if (before) outcome.old_etag = etag_of(*before), outcome.old_size = before->size();
   if (after)
     outcome.etag = etag_of(*after), outcome.sha256 = sha256_hex(*after),

@@ -83,7 +83,7 @@ const std::vector<Setting>& settings() {
         tuning("daily.folder", "", Kind::Text, 0, 0),
         tuning("daily.format", "", Kind::Text, 0, 0),
         tuning("daily.template", "", Kind::Text, 0, 0),
-        tuning("versions.per_note", "", Kind::Integer, 0, 1e6),
+        tuning("versions.max_per_note", "", Kind::Integer, 0, 1e6),
         tuning("versions.days", "", Kind::Integer, 0, 36500),
         tuning("versions.max_bytes", "", Kind::Integer, 0, kNoLimit),
         {"ai.enabled", "INDX_AI_ENABLED", Kind::Flag, Wins::Environment, 0, 0, {}, true, false},
@@ -428,7 +428,7 @@ void read_server(Reader& reader, Config& config) {
   reader.text("daily.folder", config.daily.folder);
   reader.text("daily.format", config.daily.format);
   reader.text("daily.template", config.daily.template_path);
-  reader.number("versions.per_note", config.versions_per_note);
+  reader.number("versions.max_per_note", config.versions_per_note);
   reader.number("versions.days", config.version_days);
   reader.number("versions.max_bytes", config.versions_max_bytes);
 }

@@ -60,7 +60,7 @@ struct Config {
   bool case_insensitive_match = false;                       ///< `case_insensitive_match`
   bool legacy_properties = false;                            ///< `legacy_properties`
   bool watch = true;                                         ///< `INDX_WATCH`
-  int versions_per_note = 50;                                ///< `versions.per_note`
+  int versions_per_note = 50;                                ///< `versions.max_per_note`
   int version_days = 30;                                     ///< `versions.days`
   std::int64_t versions_max_bytes = std::int64_t{1} << 30U;  ///< `versions.max_bytes`
   std::string time_zone;  ///< `INDX_TIME_ZONE`, `time_zone`: Europe/Berlin; empty: the system's

@@ -54,8 +54,9 @@ class Index {
   virtual Result<Json> reindex(bool rebuild, const std::vector<std::string>& paths) = 0;
 };
 
-class Links;  // ops/links.hpp
-class Lists;  // ops/lists.hpp
+class Links;     // ops/links.hpp
+class Lists;     // ops/lists.hpp
+class Versions;  // ops/versions.hpp
 
 class Jobs {
  public:
@@ -119,6 +120,7 @@ class Context {
   virtual Notes& notes() = 0;
   virtual Index& index() = 0;
   virtual Links& links() = 0;
+  virtual Versions& versions() = 0;
   virtual Lists& lists() = 0;
   virtual Jobs& jobs() = 0;
   virtual Models& models() = 0;

@@ -58,6 +58,18 @@ Result<std::int64_t> delete_version(Database& db, std::int64_t id) {
   return freed;
 }
 
+constexpr std::string_view kVersionColumns = "id, path, sha256, etag, job_id, size, at";
+
+Version version_at(Database::Statement& query) {
+  return {.id = query.integer(0),
+          .path = query.text(1),
+          .sha256 = query.text(2),
+          .etag = query.text(3),
+          .job_id = query.text(4),
+          .size = static_cast<std::size_t>(query.integer(5)),
+          .at = time_at(query, 6)};
+}
+
 // The condition for all victims; ?1 is the time after which a job's versions are kept.
 constexpr std::string_view kPrunable = "NOT (job_id <> '' AND at >= ?1)";
 
@@ -107,21 +119,23 @@ Result<std::int64_t> VersionStore::keep(const std::string& path, const std::stri
   });
 }
 
-Result<std::vector<Version>> VersionStore::list(const std::string& path) {
-  auto query = db_.prepare(
-      "SELECT id, path, sha256, etag, job_id, size, at FROM versions WHERE path = ?1 ORDER BY id "
-      "DESC");
-  query.bind(path);
+Result<std::vector<Version>> VersionStore::list(const std::string& path, std::int64_t before_id,
+                                                int limit) {
+  auto query = db_.prepare(cat("SELECT ", kVersionColumns,
+                               " FROM versions WHERE path = ?1 AND id < ?2 ORDER BY id DESC "
+                               "LIMIT ?3"));
+  query.bind(path, before_id, limit);
   std::vector<Version> versions;
-  while (INDX_TRY(query.step()))
-    versions.push_back({.id = query.integer(0),
-                        .path = query.text(1),
-                        .sha256 = query.text(2),
-                        .etag = query.text(3),
-                        .job_id = query.text(4),
-                        .size = static_cast<std::size_t>(query.integer(5)),
-                        .at = time_at(query, 6)});
+  while (INDX_TRY(query.step())) versions.push_back(version_at(query));
   return versions;
+}
+
+Result<std::optional<Version>> VersionStore::find(const std::string& path, std::int64_t id) {
+  auto query =
+      db_.prepare(cat("SELECT ", kVersionColumns, " FROM versions WHERE id = ?1 AND path = ?2"));
+  query.bind(id, path);
+  if (!INDX_TRY(query.step())) return std::optional<Version>();
+  return std::optional(version_at(query));
 }
 
 Result<std::string> VersionStore::read(std::int64_t id) {

@@ -3,6 +3,7 @@
 #include "store/blob_dir.hpp"
 #include "store/database.hpp"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,8 +32,12 @@ class VersionStore {
   /// no space.
   Result<std::int64_t> keep(const std::string& path, const std::string& bytes,
                             const std::string& job_id, Timestamp now);
-  /// Newest first.
-  Result<std::vector<Version>> list(const std::string& path);
+  /// Newest first: those older than the version `before_id`, at most `limit` (-1: all).
+  Result<std::vector<Version>> list(
+      const std::string& path, std::int64_t before_id = std::numeric_limits<std::int64_t>::max(),
+      int limit = -1);
+  /// nullopt when the path has no such version.
+  Result<std::optional<Version>> find(const std::string& path, std::int64_t id);
   /// `not_found`; `internal` when the bytes on disk no longer have their hash.
   Result<std::string> read(std::int64_t id);
   /// Oldest first beyond the limits, never those of a job younger than 7 days; at most `batch`

@@ -272,7 +272,8 @@ class BlockScanner {
   struct Extent {
     int line = 0, end_line = 0;  ///< `line` 0: none
     std::size_t begin = 0, end = 0;
-    char list_mark = 0;  ///< not 0: a list of this mark
+    char list_mark = 0;    ///< not 0: a list of this mark
+    std::size_t text = 0;  ///< where its own text or mark begins on its first line
   };
   struct Container {
     Kind kind = Kind::Document;
@@ -280,7 +281,7 @@ class BlockScanner {
     bool has_children = false;
     char mark = 0;
     int line = 0;
-    std::size_t begin = 0;
+    std::size_t begin = 0, text = 0;
     std::string_view id;  ///< of an item, once found
     Extent last;
   };
@@ -577,6 +578,7 @@ class BlockScanner {
 
   void start_indented() {
     start_leaf(LeafKind::Code);
+    leaf_text_ = pos_;
     leaf_.lines.push_back(current_line(first_));
     state_ = State::Indented;
   }
@@ -679,6 +681,7 @@ class BlockScanner {
     leaf_ = Leaf{};
     leaf_.kind = kind;
     leaf_.nested = containers_.size() > 1;
+    leaf_text_ = first_;
     containers_.back().has_children = true;
   }
 
@@ -700,7 +703,7 @@ class BlockScanner {
       if (!id.empty() && rest()[0] == '^') {  // alone directly under a table
         const Extent table = table_extent();
         close_leaf();
-        sink_.on_named_block({id, table.line, table.end_line, table.begin, table.end});
+        name_above(id, table);
         return;
       }
       return emit_table_row(current_line(first_), next_);
@@ -718,8 +721,7 @@ class BlockScanner {
         containers_[matched].kind == Kind::Quote) {  // alone directly under a quote
       close_leaf();
       close_containers(matched);
-      const Extent& quote = containers_.back().last;
-      sink_.on_named_block({id, quote.line, quote.end_line, quote.begin, quote.end});
+      name_above(id, containers_.back().last);
       return;
     }
     leaf_.lines.push_back(current_line(first_));
@@ -736,6 +738,7 @@ class BlockScanner {
     container.mark = mark;
     container.line = number_;
     container.begin = line_begin_;
+    container.text = first_;
     containers_.push_back(container);
     last_content_line_ = number_;
     last_content_end_ = line_end_;
@@ -779,7 +782,7 @@ class BlockScanner {
     if (!has_room()) return false;
     prepare();
 
-    const std::size_t mark_offset = indent_, mark_width = at - first_;
+    const std::size_t mark_offset = indent_, mark_width = at - first_, mark_at = first_;
     advance_to_first();
     pos_ += mark_width;
     column_ += mark_width;
@@ -795,6 +798,7 @@ class BlockScanner {
       advance_to_first();
     }
     push_container(Kind::Item, mark_offset + padding, mark);
+    containers_.back().text = mark_at;
     if (padding > mark_width + 1 || indent_ < 5)
       sink_.on_item(current_line(std::min(bytes_.find_first_not_of(" \t", pos_), line_end_)),
                     line_begin_ < comment_end_);
@@ -807,17 +811,22 @@ class BlockScanner {
     while (containers_.size() > count) {
       const Container container = containers_.back();
       containers_.pop_back();
-      Extent extent{container.line, std::max(last_content_line_, container.line), container.begin,
-                    std::max(last_content_end_, container.begin), 0};
+      Extent extent{container.line,
+                    std::max(last_content_line_, container.line),
+                    container.begin,
+                    std::max(last_content_end_, container.begin),
+                    0,
+                    container.text};
       if (!container.id.empty())
-        sink_.on_named_block(
-            {container.id, extent.line, extent.end_line, extent.begin, extent.end});
+        sink_.on_named_block({container.id, extent.line, extent.end_line, extent.begin, extent.end,
+                              BlockKind::Item, extent.text});
       Extent& last = containers_.back().last;
       if (container.kind == Kind::Item) {
         extent.list_mark = container.mark;
         if (last.list_mark == container.mark) {
           extent.line = last.line;
           extent.begin = last.begin;
+          extent.text = last.text;
         }
       }
       last = extent;
@@ -827,7 +836,8 @@ class BlockScanner {
   // --- the end of a leaf ---
 
   Extent table_extent() const {
-    return {table_begin_.number, last_content_line_, table_begin_.line_begin, last_content_end_, 0};
+    return {table_begin_.number, last_content_line_, table_begin_.line_begin, last_content_end_, 0,
+            table_begin_.begin};
   }
 
   /// Ends the open leaf before the current line.
@@ -857,9 +867,11 @@ class BlockScanner {
     const BlockLine& first = leaf_.lines.front();
     const BlockLine& last = leaf_.lines.back();
     leaf_.after = leaf_.setext ? next_ : next_line_after(last);
+    const bool begins_with_text = leaf_.kind == LeafKind::Paragraph || leaf_.setext;
+    const std::size_t text = begins_with_text ? first.begin : leaf_text_;
     containers_.back().last =
-        leaf_.setext ? Extent{first.number, number_, first.line_begin, line_end_, 0}
-                     : Extent{first.number, last.number, first.line_begin, last.end, 0};
+        leaf_.setext ? Extent{first.number, number_, first.line_begin, line_end_, 0, text}
+                     : Extent{first.number, last.number, first.line_begin, last.end, 0, text};
     sink_.on_leaf(leaf_);
   }
 
@@ -867,8 +879,14 @@ class BlockScanner {
     const BlockLine& last = leaf_.lines.back();
     const std::string_view id = trailing_block_id(bytes_.substr(last.begin, last.end - last.begin));
     if (!id.empty())
-      sink_.on_named_block(
-          {id, leaf_.lines.front().number, number_, leaf_.lines.front().line_begin, line_end_});
+      sink_.on_named_block({id, leaf_.lines.front().number, number_, leaf_.lines.front().line_begin,
+                            line_end_, BlockKind::Heading,
+                            leaf_.setext ? leaf_.lines.front().begin : leaf_text_});
+  }
+
+  void name_above(std::string_view id, const Extent& block) {
+    sink_.on_named_block(
+        {id, block.line, block.end_line, block.begin, block.end, BlockKind::Above, block.text});
   }
 
   void close_paragraph() {
@@ -887,9 +905,10 @@ class BlockScanner {
       if (parent.id.empty()) parent.id = id;
     } else if (alone && first.number == last.number && before.line != 0) {
       parent.last = before;  // the mark is no block of its own
-      sink_.on_named_block({id, before.line, before.end_line, before.begin, before.end});
+      name_above(id, before);
     } else {
-      sink_.on_named_block({id, first.number, last.number, first.line_begin, last.end});
+      sink_.on_named_block({id, first.number, last.number, first.line_begin, last.end,
+                            BlockKind::Paragraph, first.begin});
     }
   }
 
@@ -937,6 +956,7 @@ class BlockScanner {
   std::vector<Container> containers_;
   State state_ = State::None;
   Leaf leaf_;
+  std::size_t leaf_text_ = 0;  ///< where the leaf's first line begins, behind its containers
   char fence_mark_ = 0;
   std::size_t fence_length_ = 0;
   int html_kind_ = 0;

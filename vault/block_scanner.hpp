@@ -40,11 +40,17 @@ struct Leaf {
   std::vector<BlockLine> lines;  ///< without the underline of a setext heading
 };
 
-/// A block that carries an id (rule 6.6).
+/// What an id names (rule 6.6): the paragraph, heading or list item that it stands in, or, alone on
+/// a line, the block above.
+enum class BlockKind : std::uint8_t { Paragraph, Heading, Item, Above };
+
+/// A block that carries an id.
 struct NamedBlock {
-  std::string_view id;
+  std::string_view id;  ///< a part of the scanned bytes
   int line = 0, end_line = 0;
   std::size_t begin = 0, end = 0;
+  BlockKind kind = BlockKind::Paragraph;
+  std::size_t text = 0;  ///< first byte behind the marks of the containers on its first line
 };
 
 /// Told of every leaf block and list item in document order. A `Leaf` is valid during the call

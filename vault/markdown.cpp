@@ -2,7 +2,6 @@
 
 #include "base/text.hpp"
 #include "base/unicode.hpp"
-#include "vault/block_scanner.hpp"
 #include "vault/inline_scanner.hpp"
 
 #include <algorithm>
@@ -73,12 +72,14 @@ class NoteSink : public BlockSink {
     task.mark = replace_invalid_utf8(text.substr(1, length));
     task.text = replace_invalid_utf8(trim(text.substr(close + 1)));
     task.line = content.number;
+    task.begin = content.begin + 1;
     note_.tasks.push_back(std::move(task));
   }
 
   void on_named_block(const NamedBlock& named) override {
-    note_.blocks.push_back(
-        {std::string(named.id), named.line, named.end_line, named.begin, named.end});
+    const auto mark = static_cast<std::size_t>(named.id.data() - bytes_.data()) - 1;
+    note_.blocks.push_back({std::string(named.id), named.line, named.end_line, named.begin,
+                            named.end, named.kind, named.text, mark});
   }
 
   InlineResult& inlines() { return inlines_; }
@@ -198,12 +199,12 @@ void settle_blocks(ParsedNote& note) {
   std::stable_sort(note.blocks.begin(), note.blocks.end(),
                    [](const Block& a, const Block& b) { return a.begin < b.begin; });
   std::unordered_set<std::string> seen;
-  const auto is_repeat = [&](const Block& block) {
-    return !seen.insert(fold_case(block.id)).second;
-  };
-  const auto kept = std::remove_if(note.blocks.begin(), note.blocks.end(), is_repeat);
-  if (kept != note.blocks.end()) note.warnings.emplace_back("duplicate_block_id");
-  note.blocks.erase(kept, note.blocks.end());
+  std::vector<Block> first_ones;
+  for (Block& block : note.blocks)
+    (seen.insert(fold_case(block.id)).second ? first_ones : note.duplicate_blocks)
+        .push_back(std::move(block));
+  note.blocks = std::move(first_ones);
+  if (!note.duplicate_blocks.empty()) note.warnings.emplace_back("duplicate_block_id");
 }
 
 template <typename Items>

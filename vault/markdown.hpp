@@ -1,4 +1,5 @@
 #pragma once
+#include "vault/block_scanner.hpp"
 #include "vault/frontmatter.hpp"
 
 #include <optional>
@@ -47,6 +48,9 @@ struct Block {
   std::string id;  ///< without `^`
   int line = 0, end_line = 0;
   std::size_t begin = 0, end = 0;
+  BlockKind kind = BlockKind::Paragraph;
+  std::size_t text = 0;  ///< first byte behind the marks of the containers on its first line
+  std::size_t mark = 0;  ///< of the `^`
 };
 
 struct Task {
@@ -54,6 +58,7 @@ struct Task {
   std::string mark;   ///< the character between the brackets, as written
   std::string text;
   int line = 0;
+  std::size_t begin = 0;  ///< of the mark
 };
 
 struct ParsedNote {
@@ -64,6 +69,7 @@ struct ParsedNote {
   std::vector<TagUse> tags;  ///< property tags first, then inline in order of offset
   std::vector<Link> links;
   std::vector<Block> blocks;
+  std::vector<Block> duplicate_blocks;  ///< whose id an earlier block has
   std::vector<Task> tasks;
   std::vector<std::string> warnings;  ///< codes such as `tag_invalid`, `parsed_as_plain_text`
 };

@@ -3,6 +3,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "vault/join.hpp"
 #include "vault/line_ends.hpp"
 #include "vault/markdown.hpp"
 #include "vault/yaml_tree.hpp"
@@ -16,92 +17,6 @@ constexpr std::string_view kMark = "\xEF\xBB\xBF";  // byte order mark
 
 Error binary_note() {
   return make_error(Reason::NotUtf8, "The note is not valid UTF-8; it can be read but not edited.");
-}
-
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
-/// Without blank lines at both ends; every line end becomes `eol`.
-std::string trimmed_markdown(std::string_view markdown, std::string_view eol) {
-  std::string out;
-  std::size_t written_to = 0;  // end of the last line that is not blank
-  for (std::size_t at = 0; at < markdown.size();) {
-    const std::size_t end = line_end_of(markdown, at);
-    const std::string_view line = markdown.substr(at, end - at);
-    at = next_line_of(markdown, end);
-    if (out.empty() && is_blank(line)) continue;
-    out.append(line);
-    if (!is_blank(line)) written_to = out.size();
-    out.append(eol);
-  }
-  out.resize(written_to);
-  return out;
-}
-
-// --- JOIN (rule 6.4)
-// -----------------------------------------------------------------------------------------------
-
-/// The marker family of a list item line: the bullet, or the delimiter of a number; 0 for other
-/// lines.
-char item_family(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return 0;
-  std::size_t at = first;
-  while (at < line.size() && at - first < 10 && line[at] >= '0' && line[at] <= '9') ++at;
-  const bool numbered = at > first;
-  if (at >= line.size()) return 0;
-  const char mark = line[at];
-  if (numbered ? mark != '.' && mark != ')' : mark != '-' && mark != '*' && mark != '+') return 0;
-  return at + 1 == line.size() || line[at + 1] == ' ' || line[at + 1] == '\t' ? mark : '\0';
-}
-
-std::string_view last_line_of(std::string_view text) {
-  const std::size_t end = text.find_last_not_of("\r\n") + 1;
-  const std::size_t begin = line_begin_of(text, end);
-  return text.substr(begin, end - begin);
-}
-
-/// The family of the list that a text ends in; nested items and indented lines belong to the item
-/// above them.
-char family_at_end(std::string_view text) {
-  while (!text.empty()) {
-    const std::string_view line = last_line_of(text);
-    if (is_blank(line)) return 0;
-    const bool indented = line[0] == ' ' || line[0] == '\t';
-    if (!indented) return item_family(line);
-    text = text.substr(0, static_cast<std::size_t>(line.data() - text.data()));
-    if (text.empty() || is_blank(last_line_of(text))) return item_family(line);
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) {
-      const bool crlf = text.size() > 1 && text.back() == '\n' && text[text.size() - 2] == '\r';
-      text.remove_suffix(crlf ? 2 : 1);
-      break;
-    }
-    if (!text.empty() && (text.back() == '\n' || text.back() == '\r')) return 0;
-  }
-  return 0;
-}
-
-bool ends_in_heading(std::string_view text) {
-  const ParsedNote note = parse_note(text);
-  if (note.headings.empty()) return false;
-  const Heading& last = note.headings.back();
-  return !last.nested && is_blank(text.substr(last.content));
-}
-
-/// Whether the last line holds text, whether or not it has a line end.
-bool ends_in_text_line(std::string_view text) {
-  if (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-  if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
-  return !is_blank(text.substr(line_begin_of(text, text.size())));
-}
-
-/// Whether a blank line goes between two pieces of Markdown that both end and begin with text.
-bool needs_blank_line(std::string_view above, std::string_view below) {
-  const char family = family_at_end(above);
-  const std::string_view first = below.substr(0, line_end_of(below, 0));
-  if (family != 0 && family == item_family(first)) return false;
-  return !ends_in_heading(above);
 }
 
 // --- apply_change
@@ -171,7 +86,8 @@ Result<std::string> written_note(const NoteChange& change,
   return text;
 }
 
-Result<std::string> apply_op(std::string_view bytes, const PatchOp& op) {
+Result<std::string> apply_op(std::string_view bytes, const PatchOp& op,
+                             std::vector<AnchorChange>& anchors) {
   switch (op.kind) {
     case PatchKind::SetFrontmatter:
       return set_frontmatter(bytes, op.key, op.value);
@@ -183,6 +99,29 @@ Result<std::string> apply_op(std::string_view bytes, const PatchOp& op) {
       return prepend_body(bytes, op.markdown);
     case PatchKind::RenameTag:
       return rename_tag(bytes, op.from, op.to);
+    case PatchKind::InsertBeforeHeading:
+      return insert_before_heading(bytes, op.heading, op.markdown);
+    case PatchKind::InsertAfterHeading:
+      return insert_after_heading(bytes, op.heading, op.markdown);
+    case PatchKind::ReplaceSection:
+      return replace_section(bytes, op.heading, op.markdown, op.keep_subsections);
+    case PatchKind::AppendToSection:
+      return append_to_section(bytes, op.heading, op.markdown, op.keep_subsections);
+    case PatchKind::DeleteSection:
+      return delete_section(bytes, op.heading, op.keep_subsections);
+    case PatchKind::MoveSection:
+      return move_section(bytes, op.heading, op.target, op.side);
+    case PatchKind::RenameHeading: {
+      HeadingRename rename = INDX_TRY(rename_heading(bytes, op.heading, op.to));
+      anchors.insert(anchors.end(), rename.anchors.begin(), rename.anchors.end());
+      return std::move(rename.bytes);
+    }
+    case PatchKind::ReplaceBlock:
+      return replace_block(bytes, op.block_id, op.markdown);
+    case PatchKind::AppendTableRow:
+      return append_table_row(bytes, op.block_id, op.cells);
+    case PatchKind::SetTask:
+      return set_task(bytes, {op.line, op.block_id}, op.status);
   }
   return internal_error("A patch has an operation of no known kind.");
 }
@@ -235,7 +174,7 @@ Result<std::string> prepend_body(std::string_view bytes, std::string_view markdo
   std::string out(bytes.substr(0, block.body_begin));
   if (block.exists && out.back() != '\n' && out.back() != '\r') out += eol;
   out += added + eol;
-  const bool text_below = !body.empty() && !is_blank(body.substr(0, line_end_of(body, 0)));
+  const bool text_below = !body.empty() && !is_blank_line(body.substr(0, line_end_of(body, 0)));
   if (text_below && needs_blank_line(added, body)) out += eol;
   out += body;
   const Frontmatter now = parse_frontmatter(out);
@@ -270,7 +209,8 @@ Result<std::string> rename_tag(std::string_view bytes, std::string_view from, st
 }
 
 Result<std::optional<std::string>> apply_change(const NoteChange& change,
-                                                const std::optional<std::string>& before) {
+                                                const std::optional<std::string>& before,
+                                                std::vector<AnchorChange>* anchors) {
   if (!change.may_create() && !before)
     return not_found(cat("`", change.path.str(), "` does not exist."),
                      Json{{"path", change.path.str()}});
@@ -282,6 +222,8 @@ Result<std::optional<std::string>> apply_change(const NoteChange& change,
       if (!before) INDX_TRY(change.path.check_creatable());
       return std::optional<std::string>(INDX_TRY(written_note(change, before)));
     }
+    case NoteChange::Kind::Restore:
+      return std::optional<std::string>(change.body);
     case NoteChange::Kind::CanvasWrite: {
       if (!before) INDX_TRY(change.path.check_creatable());
       return std::optional<std::string>(INDX_TRY(write_canvas(change.canvas, before)));
@@ -294,23 +236,33 @@ Result<std::optional<std::string>> apply_change(const NoteChange& change,
   if (change.ops.empty())
     return invalid("A patch needs at least one operation.", Json{{"path", change.path.str()}});
   std::string bytes = *before;
+  std::vector<AnchorChange> changed;
   for (std::size_t i = 0; i < change.ops.size(); ++i) {
-    Result<std::string> next = apply_op(bytes, change.ops[i]);
+    Result<std::string> next = apply_op(bytes, change.ops[i], changed);
     if (!next) {
       next.error().details["op_index"] = i;
       return next.error();
     }
     bytes = std::move(*next);
   }
+  if (anchors != nullptr) *anchors = std::move(changed);
   return std::optional<std::string>(std::move(bytes));
 }
 
 Json to_json(const WriteOutcome& outcome) {
-  return Json{
-      {"path", outcome.path.str()},       {"old_etag", outcome.old_etag}, {"etag", outcome.etag},
-      {"sha256", outcome.sha256},         {"old_size", outcome.old_size}, {"size", outcome.size},
-      {"created", outcome.created},       {"changed", outcome.changed},   {"diff", outcome.diff},
-      {"trash_path", outcome.trash_path}, {"warnings", outcome.warnings}};
+  Json anchors = Json::array();
+  for (const AnchorChange& change : outcome.anchors)
+    anchors.push_back(Json{{"from", change.from},
+                           {"to", change.to},
+                           {"from_slug", change.from_slug},
+                           {"to_slug", change.to_slug},
+                           {"line", change.line}});
+  return Json{{"path", outcome.path.str()},   {"old_etag", outcome.old_etag},
+              {"etag", outcome.etag},         {"sha256", outcome.sha256},
+              {"old_size", outcome.old_size}, {"size", outcome.size},
+              {"created", outcome.created},   {"changed", outcome.changed},
+              {"diff", outcome.diff},         {"trash_path", outcome.trash_path},
+              {"warnings", outcome.warnings}, {"anchors", std::move(anchors)}};
 }
 
 Result<WriteOutcome> write_outcome_from_json(const Json& json) {
@@ -338,10 +290,16 @@ Result<WriteOutcome> write_outcome_from_json(const Json& json) {
                        flag("changed"),
                        text("diff"),
                        text("trash_path"),
+                       {},
                        {}};
   if (const auto it = json.find("warnings"); it != json.end() && it->is_array())
     for (const Json& warning : *it)
       if (warning.is_string()) outcome.warnings.push_back(warning.get<std::string>());
+  if (const auto it = json.find("anchors"); it != json.end() && it->is_array())
+    for (const Json& change : *it)
+      outcome.anchors.push_back({change.value("from", ""), change.value("to", ""),
+                                 change.value("from_slug", ""), change.value("to_slug", ""),
+                                 change.value("line", 0)});
   return outcome;
 }
 

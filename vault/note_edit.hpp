@@ -1,6 +1,8 @@
 #pragma once
+#include "vault/block_edit.hpp"
 #include "vault/canvas_edit.hpp"
 #include "vault/note_path.hpp"
+#include "vault/section_edit.hpp"
 
 #include <optional>
 #include <string>
@@ -14,7 +16,17 @@ enum class PatchKind : std::uint8_t {
   DeleteFrontmatter,
   AppendBody,
   PrependBody,
-  RenameTag
+  RenameTag,
+  InsertBeforeHeading,
+  InsertAfterHeading,
+  ReplaceSection,
+  AppendToSection,
+  DeleteSection,
+  MoveSection,
+  RenameHeading,
+  ReplaceBlock,
+  AppendTableRow,
+  SetTask
 };
 
 /// One step of a patch. Which fields count depends on the kind.
@@ -23,7 +35,14 @@ struct PatchOp {
   std::string key = {};  ///< property name
   Json value = {};       ///< any JSON
   std::string markdown = {};
-  std::string from = {}, to = {};  ///< tag names without `#`
+  std::string from = {}, to = {};  ///< tag names without `#`; `to`: also the text of a heading
+  HeadingAddress heading = {}, target = {};
+  SectionSide side = SectionSide::After;
+  bool keep_subsections = false;
+  std::string block_id = {};
+  int line = 0;  ///< of a task; 0: by block id
+  std::optional<std::string> status = {};
+  std::vector<std::string> cells = {};
 };
 
 /// What `note_write` does with the property block.
@@ -31,12 +50,12 @@ enum class FrontmatterMode : std::uint8_t { Keep, Remove, Replace };
 
 /// One change of one note, as a value: what is wanted and on which condition.
 struct NoteChange {
-  enum class Kind : std::uint8_t { Write, Patch, Delete, CanvasWrite, CanvasPatch };
+  enum class Kind : std::uint8_t { Write, Patch, Delete, Restore, CanvasWrite, CanvasPatch };
 
   Kind kind = Kind::Patch;
   NotePath path;
   std::vector<PatchOp> ops = {};  ///< Patch
-  std::string body = {};          ///< Write
+  std::string body = {};          ///< Write; Restore: all bytes
   FrontmatterMode frontmatter_mode = FrontmatterMode::Keep;
   Json frontmatter = Json::object();  ///< Write with Replace
   std::string if_match = {};          ///< etag the file must have; empty: any
@@ -47,7 +66,9 @@ struct NoteChange {
   std::vector<CanvasOp> canvas_ops = {};  ///< CanvasPatch
   Json canvas = Json::object();           ///< CanvasWrite
   /// Whether the file may be missing, and is made then.
-  bool may_create() const { return kind == Kind::Write || kind == Kind::CanvasWrite; }
+  bool may_create() const {
+    return kind == Kind::Write || kind == Kind::Restore || kind == Kind::CanvasWrite;
+  }
 };
 
 /// What a change did, or would do.
@@ -62,6 +83,7 @@ struct WriteOutcome {
   std::string diff = {};                   ///< unified diff, only for dry_run
   std::string trash_path = {};             ///< where a deleted note lies now
   std::vector<std::string> warnings = {};  ///< `index_pending`
+  std::vector<AnchorChange> anchors = {};  ///< of headings that the change renamed
 };
 Json to_json(const WriteOutcome& outcome);
 Result<WriteOutcome> write_outcome_from_json(const Json& json);
@@ -69,9 +91,11 @@ Result<WriteOutcome> write_outcome_from_json(const Json& json);
 /// The bytes after the change, given the bytes before (nullopt: no file). Pure. nullopt in the
 /// result: deleted. Guards (`if_match`, `expected_sha256`, `if_not_exists`) are checked here too.
 /// Errors: `etag_mismatch` with details {expected, actual}, `not_found`, `conflict`, `not_utf8`,
-/// `parse_failed`, and the failing `op_index`.
+/// `parse_failed`, those of the edits, and the failing `op_index`. `*anchors` gets what renames of
+/// headings changed.
 Result<std::optional<std::string>> apply_change(const NoteChange& change,
-                                                const std::optional<std::string>& before);
+                                                const std::optional<std::string>& before,
+                                                std::vector<AnchorChange>* anchors = nullptr);
 
 /// Rule 6.4 (JOIN) for an insertion at the end, and directly after the property block.
 Result<std::string> append_body(std::string_view bytes, std::string_view markdown);

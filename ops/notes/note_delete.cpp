@@ -5,13 +5,14 @@ namespace indx {
 namespace note_delete_op {
 
 struct Input {
-  std::string path, if_match;
+  std::string path, if_match, expected_sha256;
   bool permanent = false, dry_run = false;
 };
 
 Result<WriteView> run(Context& ctx, const Input& in) {
   NoteChange change = change_of(NoteChange::Kind::Delete, INDX_TRY(NotePath::parse(in.path)));
   change.if_match = plain_etag(in.if_match);
+  change.expected_sha256 = in.expected_sha256;
   change.permanent = in.permanent;
   change.dry_run = in.dry_run;
   const WriteOutcome outcome = INDX_TRY(ctx.notes().write(change));
@@ -32,6 +33,7 @@ Operation note_delete() {
       .cli_positional = {"path"},
       .effect = Effect::Destructive,
       .input = {path_field(&Input::path), if_match_field(&Input::if_match),
+                expected_sha256_field(&Input::expected_sha256),
                 field("permanent", &Input::permanent,
                       "Unlink it instead of moving it to `.trash/`.", optional),
                 field("dry_run", &Input::dry_run, "Only show what would happen.", optional)},

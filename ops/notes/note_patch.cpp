@@ -13,7 +13,17 @@ struct Step {
   std::string op;
   std::optional<std::string> key;
   std::optional<Json> value;
-  std::optional<std::string> markdown;
+  std::optional<std::string> markdown, heading;
+  std::optional<std::vector<std::string>> heading_path;
+  std::optional<int> occurrence;
+  std::optional<bool> keep_subsections;
+  std::optional<std::string> from, to, target;
+  std::optional<std::vector<std::string>> target_path;
+  std::optional<int> target_occurrence;
+  std::optional<std::string> position, block_id;
+  std::optional<int> line;
+  std::optional<std::string> status;
+  std::optional<std::vector<std::string>> cells;
   static Fields<Step> fields();
 };
 struct Input {
@@ -23,16 +33,33 @@ struct Input {
   bool dry_run = false;
 };
 
+/// Names of fields, separated by spaces; of `a|b` exactly one is wanted.
 struct OpRow {
   std::string_view name;
   PatchKind kind;
-  bool takes_key, takes_value, takes_markdown;
+  std::string_view required, allowed;
 };
+constexpr std::string_view kHeading = "heading|heading_path";
 constexpr std::array kPatchOps = {
-    OpRow{"set_frontmatter", PatchKind::SetFrontmatter, true, true, false},
-    OpRow{"delete_frontmatter", PatchKind::DeleteFrontmatter, true, false, false},
-    OpRow{"append_body", PatchKind::AppendBody, false, false, true},
-    OpRow{"prepend_body", PatchKind::PrependBody, false, false, true}};
+    OpRow{"set_frontmatter", PatchKind::SetFrontmatter, "key value", ""},
+    OpRow{"delete_frontmatter", PatchKind::DeleteFrontmatter, "key", ""},
+    OpRow{"append_body", PatchKind::AppendBody, "markdown", ""},
+    OpRow{"prepend_body", PatchKind::PrependBody, "markdown", ""},
+    OpRow{"insert_before_heading", PatchKind::InsertBeforeHeading, "heading|heading_path markdown",
+          "occurrence"},
+    OpRow{"insert_after_heading", PatchKind::InsertAfterHeading, "heading|heading_path markdown",
+          "occurrence"},
+    OpRow{"replace_section", PatchKind::ReplaceSection, "heading|heading_path markdown",
+          "occurrence keep_subsections"},
+    OpRow{"append_to_section", PatchKind::AppendToSection, "heading|heading_path markdown",
+          "occurrence keep_subsections"},
+    OpRow{"delete_section", PatchKind::DeleteSection, kHeading, "occurrence keep_subsections"},
+    OpRow{"move_section", PatchKind::MoveSection, "heading|heading_path target|target_path",
+          "occurrence target_occurrence position"},
+    OpRow{"rename_heading", PatchKind::RenameHeading, "from|heading_path to", "occurrence"},
+    OpRow{"replace_block", PatchKind::ReplaceBlock, "block_id markdown", ""},
+    OpRow{"append_table_row", PatchKind::AppendTableRow, "block_id cells", ""},
+    OpRow{"set_task", PatchKind::SetTask, "line|block_id", "status"}};
 
 std::vector<std::string> op_names() {
   std::vector<std::string> names;
@@ -41,34 +68,120 @@ std::vector<std::string> op_names() {
 }
 
 Fields<Step> Step::fields() {
-  return {field("op", &Step::op, "What to do.", one_of(op_names())),
-          field("key", &Step::key, "set_frontmatter, delete_frontmatter: name of the property.",
-                length(1, 1024)),
-          field("value", &Step::value, "set_frontmatter: the new value, any JSON.", nullable),
-          field("markdown", &Step::markdown, "append_body, prepend_body: the text to add.")};
+  return {
+      field("op", &Step::op, "What to do.", one_of(op_names())),
+      field("key", &Step::key, "set_frontmatter, delete_frontmatter: name of the property.",
+            length(1, 1024)),
+      field("value", &Step::value, "set_frontmatter: the new value, any JSON.", nullable),
+      field("markdown", &Step::markdown,
+            "The text that the append, prepend, insert and replace steps write."),
+      field("heading", &Step::heading,
+            "Steps on sections: the heading, as `Text` or `## Text`. Repeated ones need "
+            "occurrence or heading_path.",
+            length(1, 4096)),
+      field("heading_path", &Step::heading_path,
+            "Instead of heading: the headings above it and itself, outermost first.",
+            length(1, 32)),
+      field("occurrence", &Step::occurrence, "Which of several equal headings, from 1.",
+            at_least(1)),
+      field("keep_subsections", &Step::keep_subsections,
+            "replace_section, append_to_section, delete_section: only the text before the first "
+            "heading below."),
+      field("from", &Step::from, "rename_heading: the heading as it is.", length(1, 4096)),
+      field("to", &Step::to, "rename_heading: its new text.", length(1, 4096)),
+      field("target", &Step::target, "move_section: the heading to move next to.", length(1, 4096)),
+      field("target_path", &Step::target_path, "Instead of target, as heading_path.",
+            length(1, 32)),
+      field("target_occurrence", &Step::target_occurrence, "As occurrence, for the target.",
+            at_least(1)),
+      field("position", &Step::position, "move_section: which side of the target; else after.",
+            one_of({"before", "after"})),
+      field("block_id", &Step::block_id,
+            "replace_block, append_table_row, set_task: id of the block, with or without `^`.",
+            length(1, 256)),
+      field("line", &Step::line, "set_task: line of the task, from 1, when this step runs.",
+            at_least(1)),
+      field("status", &Step::status,
+            "set_task: the character between the brackets; left out: open and done change places.",
+            length(1, 16)),
+      field("cells", &Step::cells, "append_table_row: texts of the cells; missing ones are empty.",
+            length(1, 256))};
+}
+
+std::vector<std::string> words_of(std::string_view names, char separator) {
+  return names.empty() ? std::vector<std::string>() : split(names, separator);
 }
 
 /// Refuses a step that lacks a field of its op, or has one of another.
+Status check_fields(const Step& step, const OpRow& row, std::size_t index) {
+  const std::vector<std::pair<std::string, bool>> fields = {
+      {"key", step.key.has_value()},
+      {"value", step.value.has_value()},
+      {"markdown", step.markdown.has_value()},
+      {"heading", step.heading.has_value()},
+      {"heading_path", step.heading_path.has_value()},
+      {"occurrence", step.occurrence.has_value()},
+      {"keep_subsections", step.keep_subsections.has_value()},
+      {"from", step.from.has_value()},
+      {"to", step.to.has_value()},
+      {"target", step.target.has_value()},
+      {"target_path", step.target_path.has_value()},
+      {"target_occurrence", step.target_occurrence.has_value()},
+      {"position", step.position.has_value()},
+      {"block_id", step.block_id.has_value()},
+      {"line", step.line.has_value()},
+      {"status", step.status.has_value()},
+      {"cells", step.cells.has_value()}};
+  const auto is_given = [&](const std::string& name) {
+    return std::any_of(fields.begin(), fields.end(),
+                       [&](const auto& field) { return field.first == name && field.second; });
+  };
+  const auto refuse = [&](const std::string& name, std::string_view means, bool given) {
+    const std::string at = cat("ops[", index, "].", name);
+    return invalid(cat("`", at, "` ", means, " `", step.op, "`."),
+                   Json{{"path", at},
+                        {"expected", given ? "nothing" : "a value"},
+                        {"actual", given ? "a value" : "missing"},
+                        {"op_index", index}});
+  };
+  std::vector<std::string> known = words_of(row.allowed, ' ');
+  for (const std::string& wanted : words_of(row.required, ' ')) {
+    int given = 0;
+    for (const std::string& name : words_of(wanted, '|')) {
+      known.push_back(name);
+      if (is_given(name) && ++given > 1)
+        return refuse(name, "stands for a field that is given too, in", true);
+    }
+    if (given == 0) return refuse(words_of(wanted, '|').front(), "is required by", false);
+  }
+  for (const auto& [name, given] : fields)
+    if (given && std::find(known.begin(), known.end(), name) == known.end())
+      return refuse(name, "means nothing to", true);
+  return {};
+}
+
 Result<PatchOp> to_patch_op(const Step& step, std::size_t index) {
   const auto row = std::find_if(kPatchOps.begin(), kPatchOps.end(),
                                 [&](const OpRow& r) { return r.name == step.op; });
   INDX_ASSERT(row != kPatchOps.end());  // the schema allows no other name
-  const auto check = [&](const char* name, bool given, bool wanted) -> Status {
-    if (given == wanted) return {};
-    const std::string at = cat("ops[", index, "].", name);
-    return invalid(
-        cat("`", at, "` ", wanted ? "is required by" : "means nothing to", " `", step.op, "`."),
-        Json{{"path", at},
-             {"expected", wanted ? "a value" : "nothing"},
-             {"actual", given ? "a value" : "missing"},
-             {"op_index", index}});
-  };
-  INDX_TRY(check("key", step.key.has_value(), row->takes_key));
-  INDX_TRY(check("value", step.value.has_value(), row->takes_value));
-  INDX_TRY(check("markdown", step.markdown.has_value(), row->takes_markdown));
-  return PatchOp{
-      row->kind, step.key.value_or(""), step.value.value_or(Json()), step.markdown.value_or(""), "",
-      ""};
+  INDX_TRY(check_fields(step, *row, index));
+  PatchOp op{.kind = row->kind};
+  op.key = step.key.value_or("");
+  op.value = step.value.value_or(Json());
+  op.markdown = step.markdown.value_or("");
+  op.to = step.to.value_or("");
+  op.heading = {step.heading.value_or(step.from.value_or("")),
+                step.heading_path.value_or(std::vector<std::string>()),
+                step.occurrence.value_or(0)};
+  op.target = {step.target.value_or(""), step.target_path.value_or(std::vector<std::string>()),
+               step.target_occurrence.value_or(0)};
+  op.side = step.position == "before" ? SectionSide::Before : SectionSide::After;
+  op.keep_subsections = step.keep_subsections.value_or(false);
+  op.block_id = step.block_id.value_or("");
+  op.line = step.line.value_or(0);
+  op.status = step.status;
+  op.cells = step.cells.value_or(std::vector<std::string>());
+  return op;
 }
 
 struct Output {
@@ -127,9 +240,11 @@ Operation note_patch() {
   return define<Input, Output>({
       .name = "note_patch",
       .summary = "Edit a note with structured steps; everything else in it stays byte for byte.",
-      .guidance = "Steps run in order, all or nothing, in one write. Give `if_match` with the etag "
-                  "you read. The answer holds "
-                  "the whole note as it is now, so no second read is needed.",
+      .guidance =
+          "Steps run in order, each on the result of the one before, all or nothing, in one "
+          "write. Give `if_match` with the etag you read. document_map lists headings and "
+          "blocks with their addresses. The answer holds the whole note as it is now, so "
+          "no second read is needed.",
       .scopes = {Scope::VaultWrite},
       .route = {"PATCH", "/v1/notes/{path}"},
       .cli = "note patch",
@@ -137,9 +252,7 @@ Operation note_patch() {
       .effect = Effect::Writes,
       .input = {path_field(&Input::path),
                 field("ops", &Input::ops, "The steps, in order.", length(1, 1000)),
-                if_match_field(&Input::if_match),
-                field("expected_sha256", &Input::expected_sha256,
-                      "SHA-256 that the file must still have.", optional, length(0, 64)),
+                if_match_field(&Input::if_match), expected_sha256_field(&Input::expected_sha256),
                 field("dry_run", &Input::dry_run, "Only show what would change.", optional)},
       .output = output_fields(),
       .failures = {{Reason::NotFound, "No note has that path."},
@@ -147,6 +260,10 @@ Operation note_patch() {
                     "The note is no longer at `if_match`; details hold expected and actual."},
                    {Reason::ParseFailed,
                     "The property block cannot be edited safely; details hold the op_index."},
+                   {Reason::TargetNotFound,
+                    "No such heading, block or task; details hold candidates and the op_index."},
+                   {Reason::Ambiguous,
+                    "Several headings or tasks fit; details hold candidates and the op_index."},
                    {Reason::NotUtf8, "The note is not UTF-8 text."},
                    {Reason::Forbidden, "The path is outside your globs, or hidden from indx."}},
       .handler = run,

@@ -3,6 +3,8 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "vault/link_resolver.hpp"
+#include "vault/property_type.hpp"
 
 namespace indx {
 namespace {
@@ -59,6 +61,64 @@ void add_parsed_parts(NoteView& view, const NoteFile& file, const ParsedNote& no
       view.blocks->push_back({block.id, block.line, block.end_line});
   }
   if (parts.contains("tasks")) view.tasks = view_tasks(note);
+  if (parts.contains("properties")) {
+    view.properties.emplace();
+    for (const auto& [name, value] : note.frontmatter.values.items())
+      view.properties->push_back({name, std::string(property_type(name, value)), value});
+  }
+}
+
+template <typename Row>
+void keep_lines(std::optional<std::vector<Row>>& rows, int first, int last) {
+  if (rows)
+    std::erase_if(*rows, [&](const Row& row) { return row.line < first || row.line > last; });
+}
+
+/// A span of the file that a read is about.
+struct PartSpan {
+  PartView view;
+  std::size_t text_begin = 0;  ///< where `body` begins: behind the heading
+};
+
+PartSpan span_of_heading(const ParsedNote& note, std::string_view bytes, std::size_t index) {
+  const Heading& heading = note.headings[index];
+  const NoteSection section = section_at(note, bytes.size(), index);
+  PartView view;
+  view.kind = "section";
+  view.heading = std::string(without_block_id(heading.text));
+  view.heading_path = heading_path_of(note, index);
+  view.level = heading.level;
+  view.slug = heading.slug;
+  view.line = heading.line;
+  view.begin = section.begin;
+  view.end = heading.nested ? std::min(heading.content, bytes.size()) : section.end;
+  view.end_line = last_line_before(bytes, view.begin, view.line, view.end);
+  return {std::move(view), std::min(section.content, bytes.size())};
+}
+
+PartSpan span_of_block(const Block& block) {
+  PartView view;
+  view.kind = "block";
+  view.block_id = block.id;
+  view.line = block.line;
+  view.end_line = block.end_line;
+  view.begin = block.begin;
+  view.end = block.end;
+  return {std::move(view), block.begin};
+}
+
+Result<PartSpan> span_of(const ParsedNote& note, std::string_view bytes, const PartAddress& part) {
+  if (!part.block_id.empty()) {
+    const Block* block = INDX_TRY(find_block(note, part.block_id));
+    return span_of_block(*block);
+  }
+  if (part.anchor.empty()) {
+    const std::size_t index = INDX_TRY(find_heading(note, part.heading));
+    return span_of_heading(note, bytes, index);
+  }
+  const Anchor anchor = INDX_TRY(find_anchor(note, bytes.size(), part.anchor));
+  return anchor.kind == Anchor::Kind::Block ? span_of_block(note.blocks[anchor.index])
+                                            : span_of_heading(note, bytes, anchor.index);
 }
 
 }  // namespace
@@ -94,6 +154,25 @@ Fields<TaskView> TaskView::fields() {
           field("is_done", &TaskView::is_done, "Whether it is checked."),
           field("line", &TaskView::line, "1-based line.")};
 }
+Fields<PropertyView> PropertyView::fields() {
+  return {field("name", &PropertyView::name, "As spelled in the note."),
+          field("type", &PropertyView::type, "What its value looks like.",
+                one_of({"text", "list", "number", "checkbox", "date", "datetime", "tags", "aliases",
+                        "object", "empty"})),
+          field("value", &PropertyView::value, "Any JSON; dates stay text.", nullable)};
+}
+Fields<PartView> PartView::fields() {
+  return {field("kind", &PartView::kind, "What was read.", one_of({"section", "block"})),
+          field("heading", &PartView::heading, "Text of the section's heading."),
+          field("heading_path", &PartView::heading_path, "Headings above it and itself."),
+          field("level", &PartView::level, "1 to 6."),
+          field("slug", &PartView::slug, "Anchor of the heading."),
+          field("block_id", &PartView::block_id, "Id of the block, without `^`."),
+          field("line", &PartView::line, "Line of the heading, or first line of the block."),
+          field("end_line", &PartView::end_line, "Last line."),
+          field("begin", &PartView::begin, "First byte in the file; of a section: its heading."),
+          field("end", &PartView::end, "First byte behind it.")};
+}
 Fields<FrontmatterErrorView> FrontmatterErrorView::fields() {
   return {field("line", &FrontmatterErrorView::line, "1-based line in the file."),
           field("column", &FrontmatterErrorView::column, "1-based column."),
@@ -119,9 +198,21 @@ Fields<NoteView> NoteView::fields() {
       field("links", &NoteView::links, "Links in order; `link_forward` says what they reach."),
       field("blocks", &NoteView::blocks, "Blocks that have an id."),
       field("tasks", &NoteView::tasks, "Checkbox items."),
+      field("properties", &NoteView::properties, "Properties with their types, in file order."),
+      field("section", &NoteView::section,
+            "The section or block that was asked for; `body` is its text."),
+      field("truncated", &NoteView::truncated,
+            "True: `body` was cut to fit the budget; read the note for all of it."),
       field("warnings", &NoteView::warnings, "Codes of what was odd in the note.")};
 }
 
+Fields<AnchorChangeView> AnchorChangeView::fields() {
+  return {field("from", &AnchorChangeView::from, "Text before."),
+          field("to", &AnchorChangeView::to, "Text now."),
+          field("from_slug", &AnchorChangeView::from_slug, "Slug before."),
+          field("to_slug", &AnchorChangeView::to_slug, "Slug now."),
+          field("line", &AnchorChangeView::line, "Line of the heading.")};
+}
 Fields<WriteView> WriteView::fields() {
   return {field("path", &WriteView::path, "Vault-relative path."),
           field("etag", &WriteView::etag,
@@ -129,11 +220,14 @@ Fields<WriteView> WriteView::fields() {
           field("old_etag", &WriteView::old_etag, "Version before, when the note existed."),
           field("sha256", &WriteView::sha256, "SHA-256 of the bytes after the change."),
           field("size", &WriteView::size, "Bytes after the change."),
+          field("old_size", &WriteView::old_size, "Bytes before the change."),
           field("created", &WriteView::created, "Whether the note is new."),
           field("changed", &WriteView::changed, "False: the bytes were equal already."),
           field("dry_run", &WriteView::dry_run, "True: nothing was written."),
           field("diff", &WriteView::diff, "With `dry_run`: what would change, as a unified diff."),
           field("trash_path", &WriteView::trash_path, "Where the deleted note lies now."),
+          field("anchors", &WriteView::anchors,
+                "Headings whose anchors changed; links to them may need the new text."),
           field("warnings", &WriteView::warnings, "Codes such as `index_pending`.")};
 }
 
@@ -152,12 +246,19 @@ WriteView view_write(const WriteOutcome& outcome, bool dry_run) {
   view.old_etag = given(outcome.old_etag);
   view.sha256 = given(outcome.sha256);
   view.size = outcome.size;
+  view.old_size = outcome.old_size;
   view.created = outcome.created;
   view.changed = outcome.changed;
   view.dry_run = dry_run;
   if (dry_run) view.diff = outcome.diff;
   view.trash_path = given(outcome.trash_path);
   view.warnings = outcome.warnings;
+  if (!outcome.anchors.empty()) {
+    view.anchors.emplace();
+    for (const AnchorChange& change : outcome.anchors)
+      view.anchors->push_back(
+          {change.from, change.to, change.from_slug, change.to_slug, change.line});
+  }
   return view;
 }
 
@@ -209,6 +310,37 @@ NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, con
   add_parsed_parts(view, file, note, parts);
   if (is_binary && view.body)
     view.body = base64_encode(file.bytes);  // exact bytes: replaced ones must not be written back
+  return view;
+}
+
+Result<NoteView> view_part(const NoteFile& file, const PartAddress& part,
+                           const std::set<std::string>& parts, const Config& config) {
+  if (!file.path.is_note())
+    return make_error(Reason::TargetNotFound, "Only notes have headings and blocks.",
+                      Json{{"path", file.path.str()}});
+  if (!is_text(file.bytes))
+    return make_error(Reason::NotUtf8, "The note is not UTF-8 text; read it as a whole.",
+                      Json{{"path", file.path.str()}});
+  ParseOptions options;
+  options.legacy_properties = config.legacy_properties;
+  const ParsedNote note = parse_note(file.bytes, options);
+  PartSpan span = INDX_TRY(span_of(note, file.bytes, part));
+  NoteView view = view_note(file, parts, config);
+  const std::size_t begin = std::min(span.text_begin, span.view.end);
+  if (view.body) view.body = file.bytes.substr(begin, span.view.end - begin);
+  if (view.raw) view.raw = file.bytes.substr(span.view.begin, span.view.end - span.view.begin);
+  const int first = span.view.line, last = span.view.end_line;
+  keep_lines(view.outline, first, last);
+  keep_lines(view.links, first, last);
+  keep_lines(view.blocks, first, last);
+  keep_lines(view.tasks, first, last);
+  if (view.tags) {
+    ParsedNote inside;
+    for (const TagUse& use : note.tags)
+      if (use.line >= first && use.line <= last) inside.tags.push_back(use);
+    view.tags = view_tags(inside);
+  }
+  view.section = std::move(span.view);
   return view;
 }
 

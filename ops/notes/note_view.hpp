@@ -41,6 +41,23 @@ struct FrontmatterErrorView {
   static Fields<FrontmatterErrorView> fields();
 };
 
+struct PropertyView {
+  std::string name, type;
+  Json value;
+  static Fields<PropertyView> fields();
+};
+/// The section or block that a read was about.
+struct PartView {
+  std::string kind;
+  std::optional<std::string> heading;
+  std::optional<std::vector<std::string>> heading_path;
+  std::optional<int> level;
+  std::optional<std::string> slug, block_id;
+  int line = 0, end_line = 0;
+  std::size_t begin = 0, end = 0;
+  static Fields<PartView> fields();
+};
+
 struct NoteView {
   std::string path, etag;
   std::size_t size = 0;
@@ -53,17 +70,27 @@ struct NoteView {
   std::optional<std::vector<LinkView>> links;
   std::optional<std::vector<BlockView>> blocks;
   std::optional<std::vector<TaskView>> tasks;
+  std::optional<std::vector<PropertyView>> properties;
+  std::optional<PartView> section;
+  std::optional<bool> truncated;
   std::vector<std::string> warnings;
   static Fields<NoteView> fields();
+};
+
+struct AnchorChangeView {
+  std::string from, to, from_slug, to_slug;
+  int line = 0;
+  static Fields<AnchorChangeView> fields();
 };
 
 /// What a change of one note did.
 struct WriteView {
   std::string path;
   std::optional<std::string> etag, old_etag, sha256;
-  std::size_t size = 0;
+  std::size_t size = 0, old_size = 0;
   bool created = false, changed = false, dry_run = false;
   std::optional<std::string> diff, trash_path;
+  std::optional<std::vector<AnchorChangeView>> anchors;
   std::vector<std::string> warnings;
   static Fields<WriteView> fields();
 };
@@ -71,11 +98,22 @@ struct WriteView {
 NoteChange change_of(NoteChange::Kind kind, NotePath path);
 WriteView view_write(const WriteOutcome& outcome, bool dry_run);
 
-inline const std::vector<std::string> kNoteParts = {"frontmatter", "outline", "body",  "tags",
-                                                    "links",       "blocks",  "tasks", "raw"};
+inline const std::vector<std::string> kNoteParts = {
+    "frontmatter", "outline", "body", "tags", "links", "blocks", "tasks", "properties", "raw"};
 inline const std::set<std::string> kDefaultNoteParts = {"frontmatter", "outline", "body"};
 
 NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, const Config& config);
+
+/// Which part of a note a read is about; all empty: the whole note.
+struct PartAddress {
+  HeadingAddress heading;
+  std::string block_id, anchor;
+  bool is_empty() const { return heading.is_empty() && block_id.empty() && anchor.empty(); }
+};
+/// The same for one part: `body` is its text (of a section: without the heading), the lists hold
+/// what stands in it. Errors as find_heading and find_block, and `not_utf8`.
+Result<NoteView> view_part(const NoteFile& file, const PartAddress& part,
+                           const std::set<std::string>& parts, const Config& config);
 std::vector<HeadingView> view_outline(const ParsedNote& note);
 LinkView view_link(const Link& link);
 /// Title of a parsed note, or the file name where it has none.
@@ -90,6 +128,11 @@ template <typename Struct>
 Field<Struct> if_match_field(std::string Struct::*member) {
   return field("if_match", member, "Etag that the note must still have; else `etag_mismatch`.",
                optional, header, length(0, 128));
+}
+template <typename Struct>
+Field<Struct> expected_sha256_field(std::string Struct::*member) {
+  return field("expected_sha256", member, "SHA-256 that the file must still have.", optional,
+               length(0, 64));
 }
 template <typename Struct>
 Field<Struct> limit_field(int Struct::*member) {

@@ -51,9 +51,7 @@ Operation note_write() {
                       "Properties that replace the block. Left out: the block stays. Null: the "
                       "block is removed.",
                       json_object, nullable),
-                if_match_field(&Input::if_match),
-                field("expected_sha256", &Input::expected_sha256,
-                      "SHA-256 that the file must still have.", optional, length(0, 64)),
+                if_match_field(&Input::if_match), expected_sha256_field(&Input::expected_sha256),
                 field("if_not_exists", &Input::if_not_exists,
                       "Create only; `conflict` when the note exists.", optional),
                 field("dry_run", &Input::dry_run, "Only show what would change.", optional)},

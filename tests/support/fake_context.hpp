@@ -6,6 +6,7 @@
 #include "ops/context.hpp"
 #include "ops/links.hpp"
 #include "ops/lists.hpp"
+#include "ops/versions.hpp"
 #include "tests/support/fake_clock.hpp"
 
 #include <algorithm>
@@ -29,6 +30,9 @@ struct FakeWorld {
   Lists* lists = nullptr;  ///< what `lists()` gives; tests that ask for lists set it
   Links* links = nullptr;  ///< what `links()` gives; tests that ask for links set it
 
+  std::vector<std::pair<std::string, KeptVersion>>
+      versions;  ///< path and before-image, oldest first
+
   std::vector<Job> jobs;
   std::vector<Json> tokens;
   std::map<std::string, Json> steps;           ///< stored ones; keep them to play a resumed job
@@ -39,6 +43,34 @@ struct FakeWorld {
 
   bool is_visible(const std::string& path) const { return principal.path_scope().allows(path); }
   std::string etag(const std::string& path) const { return etag_of(files.at(path)); }
+};
+
+/// Versions in memory: the before-images that a FakeContext's writes leave.
+class FakeVersions : public Versions {
+ public:
+  explicit FakeVersions(FakeWorld& world) : world_(world) {}
+  Result<Page<VersionRow>> list(const NotePath& path, int limit,
+                                const std::string& cursor) override {
+    Page<VersionRow> page;
+    for (auto it = world_.versions.rbegin(); it != world_.versions.rend(); ++it) {
+      if (it->first != path.str() || (!cursor.empty() && it->second.row.id >= std::stoll(cursor)))
+        continue;
+      if (page.rows.size() == static_cast<std::size_t>(limit)) {
+        page.next_cursor = std::to_string(page.rows.back().id);
+        break;
+      }
+      page.rows.push_back(it->second.row);
+    }
+    return page;
+  }
+  Result<KeptVersion> read(const NotePath& path, std::int64_t id) override {
+    for (const auto& [owner, kept] : world_.versions)
+      if (owner == path.str() && kept.row.id == id) return kept;
+    return not_found("no such version");
+  }
+
+ private:
+  FakeWorld& world_;
 };
 
 class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
@@ -56,6 +88,7 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     INDX_ASSERT(world_.links != nullptr);
     return *world_.links;
   }
+  Versions& versions() override { return versions_; }
   Lists& lists() override {
     INDX_ASSERT(world_.lists != nullptr);
     return *world_.lists;
@@ -109,7 +142,8 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     if (world_.before_write) world_.before_write(path);
     const auto it = world_.files.find(path);
     const auto before = it == world_.files.end() ? std::nullopt : std::optional(it->second);
-    const auto after = INDX_TRY(apply_change(change, before));
+    std::vector<AnchorChange> anchors;
+    const auto after = INDX_TRY(apply_change(change, before, &anchors));
     WriteOutcome outcome{change.path,
                          before ? etag_of(*before) : "",
                          after ? etag_of(*after) : "",
@@ -120,10 +154,19 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
                          before != after,
                          "",
                          "",
-                         {}};
+                         {},
+                         anchors};
+    if (before) outcome.old_size = before->size();
+    if (after) outcome.size = after->size();
     if (change.dry_run) outcome.diff = unified_diff(path, before.value_or(""), after.value_or(""));
     if (change.dry_run || !outcome.changed) return outcome;
     world_.writes.push_back(path);
+    if (before)
+      world_.versions.emplace_back(
+          path,
+          KeptVersion{{static_cast<std::int64_t>(world_.versions.size()) + 1, etag_of(*before),
+                       sha256_hex(*before), before->size(), world_.clock.now(), ""},
+                      *before});
     if (after)
       world_.files[path] = *after;
     else
@@ -258,6 +301,7 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
   }
   FakeWorld& world_;
   bool is_job_;
+  FakeVersions versions_{world_};
 };
 
 /// Validates the input and runs the operation, as dispatch does.

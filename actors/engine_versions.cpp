@@ -1,0 +1,67 @@
+#include "actors/engine_versions.hpp"
+
+#include "base/text.hpp"
+#include "store/version_store.hpp"
+
+#include <charconv>
+#include <limits>
+
+namespace indx {
+namespace {
+
+VersionRow version_row(const Version& version) {
+  return {version.id, version.etag, version.sha256, version.size, version.at, version.job_id};
+}
+
+/// A cursor is the id of the last row that was given.
+Result<std::int64_t> version_cursor(const std::string& cursor) {
+  if (cursor.empty()) return std::numeric_limits<std::int64_t>::max();
+  std::int64_t id = 0;
+  const auto [end, error] = std::from_chars(cursor.data(), cursor.data() + cursor.size(), id);
+  if (error == std::errc() && end == cursor.data() + cursor.size() && id > 0) return id;
+  return invalid("`cursor` is not one of ours: use `next_cursor` of the answer before, unchanged.",
+                 Json{{"path", "cursor"},
+                      {"expected", "next_cursor of an earlier answer"},
+                      {"actual", "another text"}});
+}
+
+}  // namespace
+
+Status EngineVersions::check_in_scope(const NotePath& path) const {
+  if (scope_.allows(path.str())) return {};
+  return make_error(Reason::Forbidden, cat("This token may not use ", path.str(), "."),
+                    {{"path", path.str()}});
+}
+
+Result<Page<VersionRow>> EngineVersions::list(const NotePath& path, int limit,
+                                              const std::string& cursor) {
+  INDX_TRY(check_in_scope(path));
+  const std::int64_t before = INDX_TRY(version_cursor(cursor));
+  const auto versions = INDX_TRY(core_.read_state([&](Database& db) {
+    return VersionStore(db, core_.parts.config.index_dir).list(path.str(), before, limit + 1);
+  }));
+  Page<VersionRow> page;
+  for (const Version& version : versions) {
+    if (page.rows.size() == static_cast<std::size_t>(limit)) {
+      page.next_cursor = std::to_string(page.rows.back().id);
+      break;
+    }
+    page.rows.push_back(version_row(version));
+  }
+  return page;
+}
+
+Result<KeptVersion> EngineVersions::read(const NotePath& path, std::int64_t id) {
+  INDX_TRY(check_in_scope(path));
+  return core_.read_state([&](Database& db) -> Result<KeptVersion> {
+    VersionStore store(db, core_.parts.config.index_dir);
+    const auto version = INDX_TRY(store.find(path.str(), id));
+    if (!version)
+      return not_found(cat("`", path.str(), "` has no version ", id, "; note_history lists them."),
+                       Json{{"path", path.str()}, {"version", id}});
+    std::string bytes = INDX_TRY(store.read(id));
+    return KeptVersion{version_row(*version), std::move(bytes)};
+  });
+}
+
+}  // namespace indx
