@@ -866,12 +866,14 @@ class BlockScanner {
     if (leaf_.lines.empty()) return;
     const BlockLine& first = leaf_.lines.front();
     const BlockLine& last = leaf_.lines.back();
-    leaf_.after = leaf_.setext ? next_ : next_line_after(last);
+    // A heading ends with the current line: its text may end before closing marks.
+    const bool is_heading = leaf_.kind == LeafKind::Heading;
+    leaf_.after = is_heading ? next_ : next_line_after(last);
     const bool begins_with_text = leaf_.kind == LeafKind::Paragraph || leaf_.setext;
     const std::size_t text = begins_with_text ? first.begin : leaf_text_;
     containers_.back().last =
-        leaf_.setext ? Extent{first.number, number_, first.line_begin, line_end_, 0, text}
-                     : Extent{first.number, last.number, first.line_begin, last.end, 0, text};
+        is_heading ? Extent{first.number, number_, first.line_begin, line_end_, 0, text}
+                   : Extent{first.number, last.number, first.line_begin, last.end, 0, text};
     sink_.on_leaf(leaf_);
   }
 

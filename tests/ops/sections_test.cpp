@@ -23,7 +23,7 @@ TEST_CASE("note_patch takes every step on sections, blocks and tasks",
       {{{"op", "insert_before_heading"}, {"heading", "Two"}, {"markdown", "before"}},
        {{"op", "insert_after_heading"}, {"heading", "# One"}, {"markdown", "after"}},
        {{"op", "replace_block"}, {"block_id", "^p"}, {"markdown", "block"}},
-       {{"op", "set_task"}, {"line", 8}},
+       {{"op", "set_task"}, {"line", 9}},
        {{"op", "replace_section"}, {"heading_path", {"Two", "Sub"}}, {"markdown", "new"}},
        {{"op", "append_to_section"}, {"heading", "Two"}, {"markdown", "end"}},
        {{"op", "append_table_row"}, {"block_id", "t"}, {"cells", {"1"}}},
@@ -31,6 +31,7 @@ TEST_CASE("note_patch takes every step on sections, blocks and tasks",
        {{"op", "move_section"}, {"heading", "Three"}, {"target", "First"}, {"position", "before"}},
        {{"op", "delete_section"}, {"heading", "Sub"}}});
 
+  INFO((note ? "" : note.error().to_json().dump()));
   REQUIRE(note);
   CHECK(
       world.files["a.md"] ==

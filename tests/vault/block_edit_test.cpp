@@ -25,7 +25,7 @@ TEST_CASE("a block is replaced and its id stays where it was", "[vault][A35]") {
   CHECK(with_block("l1\nl2 ^p\n\nx\n", "p", "new") == "new ^p\n\nx\n");
   CHECK(with_block("t ^p\n", "p", "u ^p") == "u ^p\n");
   CHECK(with_block("t ^p\n", "P", "u\nv") == "u\nv ^p\n");
-  CHECK(with_block("t ^p\r\nx\r\n", "p", "u") == "u ^p\r\n");
+  CHECK(with_block("t ^p\r\n\r\nx\r\n", "p", "u") == "u ^p\r\n\r\nx\r\n");
   CHECK(with_block("## H ^h\nx\n", "h", "## N") == "## N ^h\nx\n");
   CHECK(with_block("> quoted\n> more ^q\n\nx\n", "q", "a\nb") == "> a\n> b ^q\n\nx\n");
   CHECK(with_block("> [!note] T\n> body\n\n^c\n", "c", "> [!tip] N\n> b") ==
@@ -61,8 +61,8 @@ TEST_CASE("a row goes to the end of a table", "[vault]") {
   const auto row = [](std::string_view bytes, std::vector<std::string> cells) {
     return shown_edit(append_table_row(bytes, "t", cells));
   };
-  CHECK(row("| a | b |\n| - | - |\n| 1 | 2 |\n\n^t\nx\n", {"3", "4"}) ==
-        "| a | b |\n| - | - |\n| 1 | 2 |\n| 3 | 4 |\n\n^t\nx\n");
+  CHECK(row("| a | b |\n| - | - |\n| 1 | 2 |\n\n^t\n\nx\n", {"3", "4"}) ==
+        "| a | b |\n| - | - |\n| 1 | 2 |\n| 3 | 4 |\n\n^t\n\nx\n");
   CHECK(row("| a | b |\n|---|---|\n^t\n", {"x|y"}) == "| a | b |\n|---|---|\n| x\\|y |  |\n^t\n");
   CHECK(row("| a |\r\n| - |\r\n\r\n^t\r\n", {"x\ny"}) ==
         "| a |\r\n| - |\r\n| x<br>y |\r\n\r\n^t\r\n");

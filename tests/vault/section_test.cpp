@@ -8,20 +8,20 @@
 namespace indx {
 namespace {
 
-HeadingAddress at(std::string heading, int occurrence = 0) {
+HeadingAddress titled(std::string heading, int occurrence = 0) {
   return {std::move(heading), {}, occurrence};
 }
-HeadingAddress under(std::vector<std::string> path) { return {"", std::move(path), 0}; }
+HeadingAddress path_to(std::vector<std::string> path) { return {"", std::move(path), 0}; }
 
 /// The bytes, or the error's name.
-std::string shown(const Result<std::string>& result) {
+std::string section_edit_of(const Result<std::string>& result) {
   return result ? *result : cat("error ", result.error().name());
 }
-std::string replaced(std::string_view bytes, const HeadingAddress& heading,
-                     std::string_view markdown, bool keep = false) {
-  return shown(replace_section(bytes, heading, markdown, keep));
+std::string with_section(std::string_view bytes, const HeadingAddress& heading,
+                         std::string_view markdown, bool keep = false) {
+  return section_edit_of(replace_section(bytes, heading, markdown, keep));
 }
-int line_of(std::string_view bytes, const HeadingAddress& address) {
+int heading_line(std::string_view bytes, const HeadingAddress& address) {
   const ParsedNote note = parse_note(bytes);
   const auto found = find_heading(note, address);
   return found ? note.headings[*found].line : -static_cast<int>(found.error().reason);
@@ -30,38 +30,40 @@ int line_of(std::string_view bytes, const HeadingAddress& address) {
 }  // namespace
 
 TEST_CASE("a section is replaced up to the next heading of its level", "[vault][A34][A37]") {
-  CHECK(replaced("# A\n```sh\n# not a heading\n```\ntail\n# B\nb\n", at("A"), "new") ==
+  CHECK(with_section("# A\n```sh\n# not a heading\n```\ntail\n# B\nb\n", titled("A"), "new") ==
         "# A\nnew\n# B\nb\n");
-  CHECK(replaced("## S\nx\n### Sub\ny\n## T\nz\n", at("S"), "n") == "## S\nn\n## T\nz\n");
-  CHECK(replaced("## S\nx\n### Sub\ny\n## T\nz\n", at("S"), "n", true) ==
+  CHECK(with_section("## S\nx\n### Sub\ny\n## T\nz\n", titled("S"), "n") == "## S\nn\n## T\nz\n");
+  CHECK(with_section("## S\nx\n### Sub\ny\n## T\nz\n", titled("S"), "n", true) ==
         "## S\nn\n### Sub\ny\n## T\nz\n");
-  CHECK(replaced("# P\n\n## A\n\na\n\n## B\n\nb\n", at("B"), "new") ==
+  CHECK(with_section("# P\n\n## A\n\na\n\n## B\n\nb\n", titled("B"), "new") ==
         "# P\n\n## A\n\na\n\n## B\n\nnew\n");
-  CHECK(replaced("## 🌱 | Plan ##  \nx\n", at("🌱 | Plan"), "new") == "## 🌱 | Plan ##  \nnew\n");
-  CHECK(replaced("# R\n## D\nfirst\n## D\nsecond\n", at("D", 2), "x") ==
+  CHECK(with_section("## 🌱 | Plan ##  \nx\n", titled("🌱 | Plan"), "new") ==
+        "## 🌱 | Plan ##  \nnew\n");
+  CHECK(with_section("# R\n## D\nfirst\n## D\nsecond\n", titled("D", 2), "x") ==
         "# R\n## D\nfirst\n## D\nx\n");
 }
 
 TEST_CASE("replacing a section keeps blank lines, line ends and the end of the file",
           "[vault][A34]") {
-  CHECK(replaced("# A\n\n\nx\n\n\n# B\n", at("A"), "n") == "# A\n\n\nn\n\n\n# B\n");
-  CHECK(replaced("# A\nx", at("A"), "n") == "# A\nn");
-  CHECK(replaced("# A\nx\n\n", at("A"), "n") == "# A\nn\n\n");
-  CHECK(replaced("# A", at("A"), "n") == "# A\nn\n");
-  CHECK(replaced("# A\n# B\n", at("A"), "n") == "# A\nn\n# B\n");
-  CHECK(replaced("# A\n\n# B\n", at("A"), "n") == "# A\n\nn\n\n# B\n");
-  CHECK(replaced("# A\r\n\r\nx\r\n\r\n# B\r\n", at("A"), "l\nm") ==
+  CHECK(with_section("# A\n\n\nx\n\n\n# B\n", titled("A"), "n") == "# A\n\n\nn\n\n\n# B\n");
+  CHECK(with_section("# A\nx", titled("A"), "n") == "# A\nn");
+  CHECK(with_section("# A\nx\n\n", titled("A"), "n") == "# A\nn\n\n");
+  CHECK(with_section("# A", titled("A"), "n") == "# A\nn\n");
+  CHECK(with_section("# A\n# B\n", titled("A"), "n") == "# A\nn\n# B\n");
+  CHECK(with_section("# A\n\n# B\n", titled("A"), "n") == "# A\n\nn\n\n# B\n");
+  CHECK(with_section("# A\r\n\r\nx\r\n\r\n# B\r\n", titled("A"), "l\nm") ==
         "# A\r\n\r\nl\r\nm\r\n\r\n# B\r\n");
-  CHECK(replaced("# A\nx\nB\n===\n", at("A"), "n") == "# A\nn\nB\n===\n");
-  CHECK(replaced("# A\n\nx\n\n# B\n", at("A"), "") == "# A\n\n# B\n");
-  CHECK(replaced("# A\nx\n# B\n", at("A"), "<div>\nn\n</div>") == "# A\n<div>\nn\n</div>\n\n# B\n");
-  CHECK(replaced("# A\nx\n\nT\n---\ny\n", at("A"), "n") == "# A\nn\n");
-  CHECK(replaced("A\n===\nx\n", at("A"), "n") == "A\n===\nn\n");
+  CHECK(with_section("# A\n```\nc\n```\nB\n===\n", titled("A"), "n") == "# A\nn\n\nB\n===\n");
+  CHECK(with_section("# A\n\nx\n\n# B\n", titled("A"), "") == "# A\n\n# B\n");
+  CHECK(with_section("# A\nx\n# B\n", titled("A"), "<div>\nn\n</div>") ==
+        "# A\n<div>\nn\n</div>\n\n# B\n");
+  CHECK(with_section("# A\nx\n\nT\n---\ny\n", titled("A"), "n") == "# A\nn\n");
+  CHECK(with_section("A\n===\nx\n", titled("A"), "n") == "A\n===\nn\n");
 }
 
 TEST_CASE("text goes before and after a heading with the spacing rule", "[vault][A32][A33]") {
   const auto after = [](std::string_view bytes, std::string_view heading, std::string_view text) {
-    return shown(insert_after_heading(bytes, at(std::string(heading)), text));
+    return section_edit_of(insert_after_heading(bytes, titled(std::string(heading)), text));
   };
   CHECK(after("## Open\n- a\n", "## Open", "- b\n") == "## Open\n- b\n- a\n");
   CHECK(after("## Open\ntext\n", "Open", "- b\n") == "## Open\n- b\n\ntext\n");
@@ -69,7 +71,7 @@ TEST_CASE("text goes before and after a heading with the spacing rule", "[vault]
   CHECK(after("## Open\n\ntext\n", "Open", "b") == "## Open\nb\n\ntext\n");
   CHECK(after("## Open\n", "# Open", "b") == "error target_not_found");
   const auto before = [](std::string_view bytes, std::string_view heading, std::string_view text) {
-    return shown(insert_before_heading(bytes, at(std::string(heading)), text));
+    return section_edit_of(insert_before_heading(bytes, titled(std::string(heading)), text));
   };
   CHECK(before("a\n\n# B\nb\n", "B", "x") == "a\n\nx\n\n# B\nb\n");
   CHECK(before("a\n# B\nb\n", "B", "x") == "a\n\nx\n\n# B\nb\n");
@@ -79,7 +81,7 @@ TEST_CASE("text goes before and after a heading with the spacing rule", "[vault]
 
 TEST_CASE("append_to_section writes last in the section", "[vault]") {
   const auto appended = [](std::string_view bytes, std::string_view text, bool keep = false) {
-    return shown(append_to_section(bytes, at("A"), text, keep));
+    return section_edit_of(append_to_section(bytes, titled("A"), text, keep));
   };
   CHECK(appended("# A\n- a\n\n# B\n", "- b") == "# A\n- a\n- b\n\n# B\n");
   CHECK(appended("# A\nx\n# B\n", "y") == "# A\nx\n\ny\n\n# B\n");
@@ -91,14 +93,17 @@ TEST_CASE("append_to_section writes last in the section", "[vault]") {
 
 TEST_CASE("a section can be deleted and moved", "[vault]") {
   const std::string text = "# A\n\na\n\n# B\n\nb\n\n# C\n\nc\n";
-  CHECK(shown(delete_section(text, at("B"), false)) == "# A\n\na\n\n# C\n\nc\n");
-  CHECK(shown(delete_section(text, at("C"), false)) == "# A\n\na\n\n# B\n\nb\n");
-  CHECK(shown(delete_section("# A\na\n## S\ns\n# B\n", at("A"), true)) == "## S\ns\n# B\n");
-  CHECK(shown(delete_section("t\n# A\na\nB\n===\n", at("A"), false)) == "t\n");
-  CHECK(shown(delete_section("t\n# A\na\n\nB\n===\n", at("A"), false)) == "t\n\nB\n===\n");
-  CHECK(shown(delete_section("# A\n---\nx: 1\n---\n", at("A"), false)) == "");
+  CHECK(section_edit_of(delete_section(text, titled("B"), false)) == "# A\n\na\n\n# C\n\nc\n");
+  CHECK(section_edit_of(delete_section(text, titled("C"), false)) == "# A\n\na\n\n# B\n\nb\n");
+  CHECK(section_edit_of(delete_section("# A\na\n## S\ns\n# B\n", titled("A"), true)) ==
+        "## S\ns\n# B\n");
+  CHECK(section_edit_of(delete_section("t\n# A\n```\n```\nB\n===\n", titled("A"), false)) ==
+        "t\n\nB\n===\n");
+  CHECK(section_edit_of(delete_section("t\n# A\na\n\nB\n===\n", titled("A"), false)) ==
+        "t\n\nB\n===\n");
+  CHECK(section_edit_of(delete_section("# A\n---\nx: 1\n---\n", titled("A"), false)) == "");
   const auto moved = [&](const char* what, const char* where, SectionSide side) {
-    return shown(move_section(text, at(what), at(where), side));
+    return section_edit_of(move_section(text, titled(what), titled(where), side));
   };
   CHECK(moved("A", "C", SectionSide::After) == "# B\n\nb\n\n# C\n\nc\n\n# A\n\na\n");
   CHECK(moved("A", "C", SectionSide::Before) == "# B\n\nb\n\n# A\n\na\n\n# C\n\nc\n");
@@ -106,13 +111,13 @@ TEST_CASE("a section can be deleted and moved", "[vault]") {
   CHECK(moved("C", "A", SectionSide::After) == "# A\n\na\n\n# C\n\nc\n\n# B\n\nb\n");
   CHECK(moved("B", "A", SectionSide::After) == text);
   CHECK(moved("B", "B", SectionSide::After) == text);
-  CHECK(shown(move_section("# A\n## S\n", at("A"), at("S"), SectionSide::After)) ==
-        "error validation_failed");
+  CHECK(section_edit_of(move_section("# A\n## S\n", titled("A"), titled("S"),
+                                     SectionSide::After)) == "error validation_failed");
 }
 
 TEST_CASE("a heading is renamed, its level, marks and id stay", "[vault][A36]") {
   const auto renamed = [](std::string_view bytes, std::string_view from, std::string_view to) {
-    const auto done = rename_heading(bytes, at(std::string(from)), to);
+    const auto done = rename_heading(bytes, titled(std::string(from)), to);
     return done ? done->bytes : cat("error ", done.error().name());
   };
   CHECK(renamed("# Old\nx\n", "Old", "New") == "# New\nx\n");
@@ -127,7 +132,7 @@ TEST_CASE("a heading is renamed, its level, marks and id stay", "[vault][A36]") 
   CHECK(renamed("# Old\n", "Old", "## New") == "error validation_failed");
   CHECK(renamed("# Old\r\nx\r\n", "Old", "🌱 Neu") == "# 🌱 Neu\r\nx\r\n");
 
-  const auto done = rename_heading("# X\n# Y\n# X\n", at("X", 1), "Z");
+  const auto done = rename_heading("# X\n# Y\n# X\n", titled("X", 1), "Z");
   REQUIRE(done);
   CHECK(done->anchors ==
         std::vector<AnchorChange>{{"X", "Z", "x", "z", 1}, {"X", "X", "x-1", "x", 3}});
@@ -138,28 +143,28 @@ TEST_CASE("a heading is renamed, its level, marks and id stay", "[vault][A36]") 
 TEST_CASE("one resolver finds headings by text, level, path and occurrence", "[vault][A33][A38]") {
   const std::string text =
       "# Project\n## Log\n- # Log\n# Other\n## Log\n### Log\n# C++: the \"notes\" ^c\n";
-  CHECK(line_of(text, at("# Project")) == 1);
-  CHECK(line_of(text, at("### Log")) == 6);
-  CHECK(line_of(text, under({"Project", "Log"})) == 2);
-  CHECK(line_of(text, under({"Other", "Log"})) == 5);
-  CHECK(line_of(text, under({"Other", "Log", "Log"})) == 6);
-  CHECK(line_of(text, at("Log", 2)) == 5);
-  CHECK(line_of(text, at("C++: the \"notes\"")) == 7);
-  CHECK(line_of(text, at("c the notes")) == 7);
-  CHECK(line_of(text, at("C++: the \"notes\" ^c")) == 7);
-  CHECK(line_of(text, at("Log")) == -static_cast<int>(Reason::Ambiguous));
-  CHECK(line_of(text, at("Log", 4)) == -static_cast<int>(Reason::TargetNotFound));
-  CHECK(line_of(text, at("## Project")) == -static_cast<int>(Reason::TargetNotFound));
-  CHECK(line_of(text, at("???")) == -static_cast<int>(Reason::TargetNotFound));
+  CHECK(heading_line(text, titled("# Project")) == 1);
+  CHECK(heading_line(text, titled("### Log")) == 6);
+  CHECK(heading_line(text, path_to({"Project", "Log"})) == 2);
+  CHECK(heading_line(text, path_to({"Other", "Log"})) == 5);
+  CHECK(heading_line(text, path_to({"Other", "Log", "Log"})) == 6);
+  CHECK(heading_line(text, titled("Log", 2)) == 5);
+  CHECK(heading_line(text, titled("C++: the \"notes\"")) == 7);
+  CHECK(heading_line(text, titled("c the notes")) == 7);
+  CHECK(heading_line(text, titled("C++: the \"notes\" ^c")) == 7);
+  CHECK(heading_line(text, titled("Log")) == -static_cast<int>(Reason::Ambiguous));
+  CHECK(heading_line(text, titled("Log", 4)) == -static_cast<int>(Reason::TargetNotFound));
+  CHECK(heading_line(text, titled("## Project")) == -static_cast<int>(Reason::TargetNotFound));
+  CHECK(heading_line(text, titled("???")) == -static_cast<int>(Reason::TargetNotFound));
 
-  const auto ambiguous = find_heading(parse_note(text), at("Log"));
+  const auto ambiguous = find_heading(parse_note(text), titled("Log"));
   REQUIRE_FALSE(ambiguous);
   const Json& candidates = ambiguous.error().details["candidates"];
   CHECK(candidates.size() == 3);
   CHECK(candidates[1]["line"] == 5);
   CHECK(candidates[1]["occurrence"] == 2);
   CHECK(candidates[1]["path"] == Json({"Other", "Log"}));
-  const auto missing = find_heading(parse_note(text), at("Othre"));
+  const auto missing = find_heading(parse_note(text), titled("Othre"));
   CHECK(missing.error().details["total"] == 6);
 }
 
@@ -233,12 +238,12 @@ TEST_CASE("random section edits keep every other byte and the headings", "[vault
       const NoteSection section = section_at(note, text.size(), i);
       const std::string above = text.substr(0, section.content), below = text.substr(section.end);
 
-      const auto done = replace_section(text, at(heading.text), "fresh words", false);
+      const auto done = replace_section(text, titled(heading.text), "fresh words", false);
       REQUIRE(done);
       CHECK(done->starts_with(above));
       CHECK(done->ends_with(below));
       const ParsedNote after = parse_note(*done);
-      const auto now = find_heading(after, at(heading.text));
+      const auto now = find_heading(after, titled(heading.text));
       REQUIRE(now);
       CHECK(section_at(after, done->size(), *now).end == done->size() - below.size());
       std::vector<std::string> old_rest, new_rest;
@@ -247,18 +252,18 @@ TEST_CASE("random section edits keep every other byte and the headings", "[vault
       for (const Heading& h : after.headings) new_rest.push_back(h.text);
       CHECK(old_rest == new_rest);
 
-      const auto renamed = rename_heading(text, at(heading.text), "Another name");
+      const auto renamed = rename_heading(text, titled(heading.text), "Another name");
       REQUIRE(renamed);
       CHECK(replace_all(renamed->bytes, "Another name", heading.text) == text);
 
-      const auto inserted = insert_after_heading(text, at(heading.text), "inserted");
+      const auto inserted = insert_after_heading(text, titled(heading.text), "inserted");
       REQUIRE(inserted);
       CHECK(inserted->starts_with(above));
       CHECK(inserted->ends_with(text.substr(section.content)));
-      const auto gone = delete_section(text, at(heading.text), false);
+      const auto gone = delete_section(text, titled(heading.text), false);
       REQUIRE(gone);
       CHECK(gone->ends_with(below));
-      CHECK_FALSE(find_heading(parse_note(*gone), at(heading.text)));
+      CHECK_FALSE(find_heading(parse_note(*gone), titled(heading.text)));
     }
   }
 }
@@ -266,15 +271,15 @@ TEST_CASE("random section edits keep every other byte and the headings", "[vault
 TEST_CASE("hostile notes are edited in bounded time", "[vault][A37]") {
   std::string many;
   for (int i = 0; i < 20000; ++i) many += "# a\n";
-  CHECK(replace_section(many, at("a", 10000), "x", false));
-  CHECK_FALSE(replace_section(many, at("b"), "x", false));
+  CHECK(replace_section(many, titled("a", 10000), "x", false));
+  CHECK_FALSE(replace_section(many, titled("b"), "x", false));
   std::string deep;
   for (int i = 0; i < 20000; ++i)
     deep += cat(std::string(static_cast<std::size_t>(1 + i % 6), '#'), " h\n");
   CHECK(heading_addresses(parse_note(deep)).size() == 20000);
-  CHECK(append_to_section("# a\n" + std::string(200000, '>') + "\n", at("a"), "x", false));
-  CHECK(replace_section("# a\n" + std::string(200000, '\n'), at("a"), "x", false));
-  CHECK_FALSE(replace_section("# a\xff\n", at("a"), "x", false));
+  CHECK(append_to_section("# a\n" + std::string(200000, '>') + "\n", titled("a"), "x", false));
+  CHECK(replace_section("# a\n" + std::string(200000, '\n'), titled("a"), "x", false));
+  CHECK_FALSE(replace_section("# a\xff\n", titled("a"), "x", false));
 }
 
 }  // namespace indx
