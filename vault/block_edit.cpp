@@ -80,7 +80,7 @@ class PieceSink : public BlockSink {
   int first_paragraph_end = 0;  ///< line of its end when the piece begins with a paragraph, else 0
   bool ends_plain = false;      ///< ends in a paragraph or heading on the top level
 };
-PieceSink look_at(std::string_view piece) {
+PieceSink piece_of(std::string_view piece) {
   PieceSink sink;
   scan_blocks(piece, 0, 1, sink);
   return sink;
@@ -114,7 +114,7 @@ std::vector<std::string> new_plain_blocks(const BlockReplacement& r) {
   same_line.back().append(" ").append(r.mark());
   std::vector<std::string> ways;
   const std::string piece = laid_out(r.lines, "", "", "\n");
-  if (look_at(piece).ends_plain)
+  if (piece_of(piece).ends_plain)
     ways.push_back(laid_out(r.is_mark_alone() ? below : same_line, first, rest, r.eol));
   ways.push_back(laid_out(own_line, first, rest, r.eol));
   return ways;
@@ -145,7 +145,7 @@ std::vector<std::string> new_items(const BlockReplacement& r) {
       if (i == 0 || !lines[i].empty()) lines[i].insert(0, i == 0 ? mark : indent);
 
   std::vector<std::string> ways;
-  const int paragraph_end = look_at(laid_out(lines, "", "", "\n")).first_paragraph_end;
+  const int paragraph_end = piece_of(laid_out(lines, "", "", "\n")).first_paragraph_end;
   if (paragraph_end > 0 && !r.is_mark_alone()) {
     std::vector<std::string> same_line = lines;
     same_line[static_cast<std::size_t>(paragraph_end) - 1].append(" ").append(r.mark());
