@@ -119,10 +119,9 @@ Result<Wanted> listed_paths(const Input& in, const Position& position) {
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
-  if (in.paths.empty() == in.path_glob.empty())
-    return invalid(
-        "Give either paths or path_glob.",
-        Json{{"path", "paths"}, {"expected", "one of them"}, {"actual", "both or none"}});
+  if (!in.paths.empty() && !in.path_glob.empty())
+    return invalid("Give either paths or path_glob, not both.",
+                   Json{{"path", "paths"}, {"expected", "one of them"}, {"actual", "both"}});
   const bool is_list = !in.paths.empty();
   const Position position = INDX_TRY(position_of(in.cursor));
   const Wanted wanted =
@@ -176,25 +175,27 @@ Operation notes_read() {
       .route = {"POST", "/v1/read"},
       .cli = "notes read",
       .is_idempotent = true,
-      .input = {field("paths", &Input::paths, "Vault-relative paths, in the order wanted.",
-                      optional, length(0, 1000)),
-                field("path_glob", &Input::path_glob,
-                      "Instead of paths: all that match, such as `Projects/**`.", optional,
-                      length(0, 1024)),
-                field("include", &Input::include, "Which parts to answer with.", optional,
-                      one_of(kNoteParts)),
-                field("max_bytes", &Input::max_bytes, "Most bytes of notes in one answer.",
-                      optional, between(kLeastBytes, kMostBytes)),
-                field("limit", &Input::limit, "Most notes in one answer.", optional,
-                      between(1, kMostNotes)),
-                cursor_field(&Input::cursor)},
+      .input =
+          {field("paths", &Input::paths, "Vault-relative paths, in the order wanted.", optional,
+                 length(0, 1000)),
+           field(
+               "path_glob", &Input::path_glob,
+               "Instead of paths: all that match, such as `Projects/**`. Without both: every note.",
+               optional, length(0, 1024)),
+           field("include", &Input::include, "Which parts to answer with.", optional,
+                 one_of(kNoteParts)),
+           field("max_bytes", &Input::max_bytes, "Most bytes of notes in one answer.", optional,
+                 between(kLeastBytes, kMostBytes)),
+           field("limit", &Input::limit, "Most notes in one answer.", optional,
+                 between(1, kMostNotes)),
+           cursor_field(&Input::cursor)},
       .output = {field("notes", &Output::notes, "Notes that fit, whole, in order."),
                  field("bytes", &Output::bytes, "Bytes of these notes as JSON."),
                  field("left_out", &Output::left_out,
                        "Paths of this call that are not in `notes`, and why."),
                  next_cursor_field(&Output::next_cursor)},
       .failures = {{Reason::ValidationFailed,
-                    "Both or none of paths and path_glob, or a cursor of another call."}},
+                    "Both paths and path_glob, or a cursor of another call."}},
       .handler = run,
   });
 }
