@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "vault/link_resolver.hpp"
-#include "vault/property_type.hpp"
+#include "vault/list_query.hpp"
 
 namespace indx {
 namespace {
