@@ -157,8 +157,8 @@ Fields<TaskView> TaskView::fields() {
 Fields<PropertyView> PropertyView::fields() {
   return {field("name", &PropertyView::name, "As spelled in the note."),
           field("type", &PropertyView::type, "What its value looks like.",
-                one_of({"text", "list", "number", "checkbox", "date", "datetime", "tags", "aliases",
-                        "object", "empty"})),
+                one_of({"text", "list", "number", "checkbox", "date", "datetime", "tags", "object",
+                        "empty"})),
           field("value", &PropertyView::value, "Any JSON; dates stay text.", nullable)};
 }
 Fields<PartView> PartView::fields() {
