@@ -24,7 +24,7 @@ Result<Json> call_operation(Place& place, const char* operation, Json input) {
 
 Result<std::string> chosen_job(const Invocation& invocation, Place& place) {
   if (invocation.input.contains("id")) return invocation.input["id"].get<std::string>();
-  return newest_live_job(place);
+  return newest_job(place);
 }
 
 /// One line a change of the record; the bar instead on a terminal.
@@ -75,14 +75,15 @@ int watch_in(Place& place, const std::string& id) {
 
 }  // namespace
 
-Result<std::string> newest_live_job(Place& place) {
+Result<std::string> newest_job(Place& place) {
   const Json states = Json::array(
       {"scheduled", "ready", "running", "sleeping", "waiting", "paused", "unsupported"});
-  const Json answer =
-      INDX_TRY(call_operation(place, "job_list", Json{{"state", states}, {"limit", 1}}));
-  if (!answer.contains("jobs") || answer["jobs"].empty())
-    return not_found("No job is running or waiting; `indx job list` shows those that ended.");
-  return answer["jobs"][0].value("id", "");
+  for (const Json& input : {Json{{"state", states}, {"limit", 1}}, Json{{"limit", 1}}}) {
+    const Json answer = INDX_TRY(call_operation(place, "job_list", input));
+    if (answer.contains("jobs") && !answer["jobs"].empty())
+      return answer["jobs"][0].value("id", "");
+  }
+  return not_found("No job has run here yet; `indx ai tag … --async` starts one.");
 }
 
 int run_job_watch(const Invocation& invocation, const Environment& env, const Registry& registry) {
