@@ -12,6 +12,6 @@ int run_job_watch(const Invocation& invocation, const Environment& env, const Re
 int run_job_resume(const Invocation& invocation, const Environment& env, const Registry& registry);
 
 /// Id of the newest job that is not finished; `not_found` when there is none.
-Result<std::string> newest_job(Place& place);
+Result<std::string> newest_live_job(Place& place);
 
 }  // namespace indx

@@ -84,7 +84,7 @@ int print_answer(const Invocation& invocation, const Answer& answer) {
 
 /// G11: jobs that another process left are not run here, but not forgotten either.
 void mention_waiting_job(Place& place) {
-  const auto id = newest_job(place);
+  const auto id = newest_live_job(place);
   if (id)
     write_all(STDERR_FILENO, cat("A job waits and no server runs: start `indx serve`, or run it "
                                  "here with `indx job resume ",
