@@ -321,8 +321,21 @@ Result<std::shared_ptr<const Corpus>> EngineContext::corpus() {
   return core_.corpus(run_->principal.path_scope());
 }
 
-Result<Json> EngineContext::reindex(bool rebuild, const std::vector<std::string>& paths) {
-  return core_.scan({.rebuild = rebuild, .paths = paths});
+Result<Json> EngineContext::reindex(const Reindex& request) {
+  // The scan answers once, at its end; meanwhile its counters are looked at from aside.
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  const std::jthread teller([&](const std::stop_token& stop) {
+    std::unique_lock lock(mutex);
+    while (!wake.wait_for(lock, stop, kTellProgressEvery, [] { return false; }) &&
+           !stop.stop_requested()) {
+      const auto& indexing = core_.parts.indexing;
+      if (indexing.is_running)
+        progress({.done = indexing.done, .total = indexing.total.load(), .unit = "files"});
+    }
+  });
+  return core_.scan(
+      {.rebuild = request.rebuild, .reset_db = request.reset_db, .paths = request.paths});
 }
 
 // ---- jobs

@@ -88,7 +88,7 @@ class EngineContext : public Context,
   Result<IndexCounts> counts() override;
   Json indexing() override;
   Result<std::shared_ptr<const Corpus>> corpus() override;
-  Result<Json> reindex(bool rebuild, const std::vector<std::string>& paths) override;
+  Result<Json> reindex(const Reindex& request) override;
   // Jobs
   Result<JobPage> list(const JobFilter& filter, int limit, const std::string& cursor) override;
   Result<Job> get(const JobId& id) override;

@@ -1,7 +1,5 @@
 #include "actors/index_files.hpp"
 
-#include "base/hash.hpp"
-
 namespace indx {
 
 Status FileIndexer::load() {
@@ -22,39 +20,45 @@ Status FileIndexer::clear() {
 Result<FileIndexer::Indexed> FileIndexer::index_path(const std::string& path) {
   const auto note_path = NotePath::parse(path);
   if (!note_path.has_value() || note_path->is_ignored()) return Indexed{};
-  auto file = vault_.stat(*note_path);
-  if (file.has_value()) return index_file(*file, true);
+  const auto file = vault_.stat(*note_path);
+  if (file.has_value()) return put(read_for_index(vault_, *file, options_), false);
   if (file.error().reason == Reason::NotFound) return remove_path(path);
   return file.error();
 }
 
-Result<FileIndexer::Indexed> FileIndexer::index_file(const FileInfo& file, bool force) {
-  const auto& path = file.path.str();
+bool FileIndexer::is_unchanged(const FileInfo& file) const {
+  const auto old = known_.find(file.path.str());
+  return old != known_.end() && old->second.size == file.size &&
+         old->second.mtime_ns == file.mtime_ns;
+}
+
+// A write in between has been indexed on its own, and older bytes must not replace it.
+Result<FileIndexer::Indexed> FileIndexer::index_ready(ReadyFile ready, bool force) {
+  const auto now = vault_.stat(ready.file.path);
+  if (now.has_value() && (now->size != ready.file.size || now->mtime_ns != ready.file.mtime_ns))
+    ready = read_for_index(vault_, *now, options_);
+  return put(ready, force);
+}
+
+Result<FileIndexer::Indexed> FileIndexer::put(const ReadyFile& ready, bool force) {
+  const auto& path = ready.file.path.str();
+  if (ready.error && ready.error->reason == Reason::NotFound) return remove_path(path);
   const auto old = known_.find(path);
   const bool is_known = old != known_.end();
-  if (is_known && !force && old->second.size == file.size && old->second.mtime_ns == file.mtime_ns)
-    return Indexed{FileChange::None, old->second.etag};
-
-  // Read as a whole even when it is indexed by name only: the etag is of the bytes.
-  auto read = vault_.read(file.path);
-  if (!read.has_value() && read.error().reason == Reason::NotFound) return remove_path(path);
-  const std::string bytes = read.has_value() ? std::move(read->bytes) : std::string();
-  const auto etag = read.has_value() ? read->etag : std::string();
-  if (is_known && old->second.etag == etag && !etag.empty()) {
-    INDX_TRY(index_.touch(file));
-    old->second.size = file.size;
-    old->second.mtime_ns = file.mtime_ns;
-    return Indexed{FileChange::None, etag};
+  if (is_known && !force && old->second.etag == ready.etag && !ready.etag.empty()) {
+    INDX_TRY(index_.touch(ready.file));
+    old->second.size = ready.file.size;
+    old->second.mtime_ns = ready.file.mtime_ns;
+    return Indexed{FileChange::None, ready.etag};
   }
-  const auto sha256 = read.has_value() ? sha256_hex(bytes) : std::string();
-  if (read.has_value() && file.path.is_note() && bytes.size() <= kMaxIndexedBytes) {
-    const ParsedNote note = parse_note(bytes, {legacy_properties_});
-    INDX_TRY(index_.put(file, etag, sha256, &bytes, &note));
-  } else {
-    INDX_TRY(index_.put(file, etag, sha256, nullptr, nullptr));
-  }
-  known_.insert_or_assign(path, IndexedFile{path, etag, sha256, file.size, file.mtime_ns});
-  return Indexed{is_known ? FileChange::Updated : FileChange::Created, etag};
+  if (ready.has_text)
+    INDX_TRY(
+        index_.put(ready.file, ready.etag, ready.sha256, &ready.bytes, &ready.note, &ready.chunks));
+  else
+    INDX_TRY(index_.put(ready.file, ready.etag, ready.sha256, nullptr, nullptr));
+  known_.insert_or_assign(
+      path, IndexedFile{path, ready.etag, ready.sha256, ready.file.size, ready.file.mtime_ns});
+  return Indexed{is_known ? FileChange::Updated : FileChange::Created, ready.etag};
 }
 
 Result<FileIndexer::Indexed> FileIndexer::remove_path(const std::string& path) {

@@ -1,5 +1,6 @@
 #pragma once
 #include "actors/messages.hpp"
+#include "actors/read_ahead.hpp"
 #include "store/note_index.hpp"
 #include "vault/vault.hpp"
 
@@ -12,11 +13,11 @@ namespace indx {
 /// How one file compares with what the index knew of it.
 enum class FileChange : std::uint8_t { None, Created, Updated, Deleted };
 
-/// The work of the indexer on files, without threads: reads, parses, puts. One thread at a time.
+/// The work of the indexer on files, without threads. One thread at a time.
 class FileIndexer {
  public:
-  FileIndexer(const Vault& vault, NoteIndexWriter& index, bool legacy_properties)
-      : vault_(vault), index_(index), legacy_properties_(legacy_properties) {}
+  FileIndexer(const Vault& vault, NoteIndexWriter& index, ParseOptions options)
+      : vault_(vault), index_(index), options_(options) {}
 
   /// Reads what the index holds, so that later comparisons need no query.
   Status load();
@@ -27,16 +28,20 @@ class FileIndexer {
     std::string etag;
   };
   Result<Indexed> index_path(const std::string& path);
-  /// The same for a file of a listing; unchanged size and mtime are not read again unless `force`.
-  Result<Indexed> index_file(const FileInfo& file, bool force);
+  /// Whether size and mtime are those of the index, so that the file need not be read again.
+  bool is_unchanged(const FileInfo& file) const;
+  /// Puts a file that was read before, unless it changed since: then it is read once more.
+  Result<Indexed> index_ready(ReadyFile ready, bool force);
   Result<Indexed> remove_path(const std::string& path);
   const std::map<std::string, IndexedFile>& known() const { return known_; }
   Status clear();
 
  private:
+  Result<Indexed> put(const ReadyFile& ready, bool force);
+
   const Vault& vault_;
   NoteIndexWriter& index_;
-  bool legacy_properties_;
+  ParseOptions options_;
   std::map<std::string, IndexedFile> known_;
 };
 

@@ -29,12 +29,14 @@ std::string fs_event_kind(FileChange change, std::string_view path) {
 
 struct IndexerState {
   struct Scan {
-    std::deque<FileInfo> files;
+    std::unique_ptr<ReadAhead> files;  ///< those that may have changed
     std::deque<std::string> gone;
+    bool is_done() const { return gone.empty() && (!files || files->is_done()); }
     bool force = false;
     bool is_external = false;
     std::int64_t created = 0, updated = 0, deleted = 0, unchanged = 0, failed = 0;
     std::chrono::nanoseconds started{};
+    std::vector<std::string> unmatched;  ///< asked for, but no file has it
     std::vector<caf::typed_response_promise<Reply>> promises;
   };
 
@@ -48,6 +50,7 @@ struct IndexerState {
     for (auto& [request, promise] : next_scans) promise.deliver(actor_is_gone());
   }
 
+  ParseOptions options() const { return {parts->config.legacy_properties}; }
   Status open();
   Status make_anew();
   void heal(const Error& error);
@@ -72,7 +75,7 @@ struct IndexerState {
 Status IndexerState::open() {
   writer.emplace(INDX_TRY(
       NoteIndexWriter::open(parts->config.index_dir, parts->config.durability, parts->random)));
-  files.emplace(parts->vault, *writer, parts->config.legacy_properties);
+  files.emplace(parts->vault, *writer, options());
   return files->load();
 }
 
@@ -151,30 +154,49 @@ Status IndexerState::begin_scan(const ScanRequest& request) {
   Scan scan{.force = request.rebuild,
             .is_external = request.is_external,
             .started = parts->clock.monotonic()};
-  if (request.rebuild) {
+  if (request.reset_db) {
+    INDX_TRY(make_anew());
+  } else if (request.rebuild && request.paths.empty()) {
     INDX_TRY(writer->begin());
     INDX_TRY(files->clear());
     INDX_TRY(writer->commit());
   }
   auto listing = parts->vault.list();
+  std::set<std::string> unmatched(request.paths.begin(), request.paths.end());
   const auto wanted = [&](const std::string& path) {
-    if (request.paths.empty()) return true;
-    return std::any_of(request.paths.begin(), request.paths.end(), [&](const std::string& pattern) {
-      return pattern == path || path.starts_with(pattern + "/") || glob_match(pattern, path);
-    });
+    bool is_wanted = request.paths.empty();
+    for (const auto& pattern : request.paths) {
+      if (pattern != path && !path.starts_with(pattern + "/") && !glob_match(pattern, path))
+        continue;
+      unmatched.erase(pattern);
+      is_wanted = true;
+    }
+    return is_wanted;
   };
-  std::set<std::string> present;
-  for (auto& file : listing.files) {
-    present.insert(file.path.str());
-    if (wanted(file.path.str())) scan.files.push_back(std::move(file));
+  auto pass_known = [&, known = files->known().begin()](const std::string* until) mutable {
+    for (; known != files->known().end() && (until == nullptr || known->first <= *until); ++known)
+      if ((until == nullptr || known->first != *until) && wanted(known->first))
+        scan.gone.push_back(known->first);
+  };
+  std::deque<FileInfo> to_read;
+  for (auto& file : listing.files) {  // both are sorted by path
+    pass_known(&file.path.str());
+    if (!wanted(file.path.str())) continue;
+    if (!request.rebuild && files->is_unchanged(file))
+      ++scan.unchanged;
+    else
+      to_read.push_back(std::move(file));
   }
-  for (const auto& [path, known] : files->known())
-    if (wanted(path) && !present.contains(path)) scan.gone.push_back(path);
-  parts->indexing.total = static_cast<std::int64_t>(scan.files.size() + scan.gone.size());
-  parts->indexing.done = 0;
+  pass_known(nullptr);
+  parts->indexing.total =
+      static_cast<std::int64_t>(to_read.size() + scan.gone.size()) + scan.unchanged;
+  parts->indexing.done = scan.unchanged;
+  if (!to_read.empty())
+    scan.files = std::make_unique<ReadAhead>(parts->vault, options(), std::move(to_read));
   parts->indexing.is_running = true;
   parts->set_warnings(std::move(listing.warnings));
-  current.emplace(std::move(scan));
+  scan.unmatched.assign(unmatched.begin(), unmatched.end());
+  current = std::move(scan);
   return {};
 }
 
@@ -185,10 +207,10 @@ void IndexerState::slice() {
     log_error("indexing stopped", {{"error", done.error().message}});
     for (auto& promise : current->promises) promise.deliver(Reply{done.error()});
     current->promises.clear();
-    current->files.clear();
+    current->files.reset();
     current->gone.clear();
   }
-  if (current->files.empty() && current->gone.empty()) return end_scan();
+  if (current->is_done()) return end_scan();
   self->send(self, atom::slice_atom::value);
 }
 
@@ -198,25 +220,25 @@ Status IndexerState::work_on_slice() {
   std::vector<std::string> removed;
   std::int64_t worked = 0;
   INDX_TRY(writer->begin());
-  for (std::size_t i = 0; i < kSliceNotes && !(scan.files.empty() && scan.gone.empty()); ++i) {
+  for (std::size_t i = 0; i < kSliceNotes && !scan.is_done(); ++i) {
     if (!scan.gone.empty()) {
       INDX_TRY(files->remove_path(scan.gone.front()));
       if (scan.is_external) removed.push_back(scan.gone.front());
       scan.gone.pop_front();
       ++scan.deleted;
     } else {
-      const auto indexed = files->index_file(scan.files.front(), scan.force);
+      auto ready = *scan.files->next();
+      const auto path = ready.file.path.str();
+      const auto indexed = files->index_ready(std::move(ready), scan.force);
       if (!indexed.has_value()) {
         if (NoteIndexWriter::is_damaged(indexed.error())) return indexed.error();
-        log_warn("cannot index",
-                 {{"path", scan.files.front().path.str()}, {"error", indexed.error().message}});
+        log_warn("cannot index", {{"path", path}, {"error", indexed.error().message}});
         ++scan.failed;
       } else {
         ++(indexed->change == FileChange::Created   ? scan.created
            : indexed->change == FileChange::Updated ? scan.updated
                                                     : scan.unchanged);
       }
-      scan.files.pop_front();
     }
     ++worked;
     if (parts->clock.monotonic() >= end) break;
@@ -231,9 +253,10 @@ void IndexerState::end_scan() {
   const auto& done = *current;
   const auto took =
       std::chrono::duration_cast<milliseconds>(parts->clock.monotonic() - done.started);
-  const Json counts{{"created", done.created}, {"updated", done.updated},
-                    {"deleted", done.deleted}, {"unchanged", done.unchanged},
-                    {"failed", done.failed},   {"took_ms", took.count()}};
+  const Json counts{{"created", done.created},    {"updated", done.updated},
+                    {"deleted", done.deleted},    {"unchanged", done.unchanged},
+                    {"failed", done.failed},      {"took_ms", took.count()},
+                    {"unmatched", done.unmatched}};
   if (done.created + done.updated + done.deleted > 0) log_info("vault indexed", counts);
   for (auto& promise : current->promises) promise.deliver(Reply{counts});
   current.reset();

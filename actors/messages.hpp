@@ -64,7 +64,8 @@ struct IndexRequest {
 };
 
 struct ScanRequest {
-  bool rebuild = false;
+  bool rebuild = false;            ///< parse unchanged files too
+  bool reset_db = false;           ///< make index.db anew first
   std::vector<std::string> paths;  ///< empty: all
   bool is_external = false;        ///< deletions are told as `fs` events
 };

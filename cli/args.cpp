@@ -199,6 +199,10 @@ class ArgParser {
         flag.schema.type != SchemaNode::Type::Map)
       return invalid(cat("`--", flag.name, "` is given twice."), Json{{"path", "--" + flag.name}});
     values.push_back(std::move(*value));
+    // `--paths a.md b.md`: nothing else could be meant by the words that follow
+    if (flag.schema.type == SchemaNode::Type::Array && result_.command->positionals.empty())
+      while (at_ < args_.size() && !args_[at_].starts_with("-"))
+        values.push_back(INDX_TRY(next_value(flag.name)));
     return {};
   }
 

@@ -22,9 +22,17 @@ Result<Json> call_operation(Place& place, const char* operation, Json input) {
   return place.dispatcher->call_and_wait(std::move(call)).result;
 }
 
+Result<std::string> newest_job(Place& place, const Json& input) {
+  const Json answer = INDX_TRY(call_operation(place, "job_list", input));
+  if (!answer.contains("jobs") || answer["jobs"].empty())
+    return not_found("No job has run here yet; `indx ai tag … --async` starts one.");
+  return answer["jobs"][0].value("id", "");
+}
+
 Result<std::string> chosen_job(const Invocation& invocation, Place& place) {
   if (invocation.input.contains("id")) return invocation.input["id"].get<std::string>();
-  return newest_live_job(place);
+  auto live = newest_live_job(place);
+  return live ? std::move(live) : newest_job(place, Json{{"limit", 1}});
 }
 
 /// One line a change of the record; the bar instead on a terminal.
@@ -78,11 +86,7 @@ int watch_in(Place& place, const std::string& id) {
 Result<std::string> newest_live_job(Place& place) {
   const Json states = Json::array(
       {"scheduled", "ready", "running", "sleeping", "waiting", "paused", "unsupported"});
-  const Json answer =
-      INDX_TRY(call_operation(place, "job_list", Json{{"state", states}, {"limit", 1}}));
-  if (!answer.contains("jobs") || answer["jobs"].empty())
-    return not_found("No job is running or waiting; `indx job list` shows those that ended.");
-  return answer["jobs"][0].value("id", "");
+  return newest_job(place, Json{{"state", states}, {"limit", 1}});
 }
 
 int run_job_watch(const Invocation& invocation, const Environment& env, const Registry& registry) {

@@ -82,7 +82,7 @@ std::string banner_text(const Banner& banner) {
   text += cat("  ", curl, "-H \"Authorization: Bearer $(cat ", shell_word(banner.token_path),
               ")\" ", banner.url.empty() ? "http://localhost" : banner.url, "/v1/vault/status\n");
   if (banner.has_provider)
-    text += cat("  ", program, " ai tag --scope-glob '**' --apply", vault, "\n  ", program,
+    text += cat("  ", program, " ai tag --scope-glob '**' --apply --async", vault, "\n  ", program,
                 " job watch", vault, "\n");
   else
     text += cat("  ", program, " search 'some words'", vault, "\n  INDX_AI_PROVIDER=builtin ",

@@ -49,9 +49,16 @@ class Index {
   virtual Json indexing() = 0;
   /// Statistics over the notes that the caller may see; cached by vault generation.
   virtual Result<std::shared_ptr<const Corpus>> corpus() = 0;
-  /// Compares files with the index and brings it up to date; `rebuild` starts from nothing. Blocks.
-  /// Gives counts.
-  virtual Result<Json> reindex(bool rebuild, const std::vector<std::string>& paths) = 0;
+  struct Reindex {
+    bool rebuild = false;            ///< parse unchanged files too
+    bool reset_db = false;           ///< make index.db anew first
+    std::vector<std::string> paths;  ///< files, folders or globs; empty: the whole vault
+  };
+  /// Compares files with the index and brings it up to date. Blocks, and tells its progress. Gives
+  /// counts:
+  /// `{created, updated, deleted, unchanged, failed, took_ms, unmatched}`, the last with the
+  /// `paths` that name nothing. Rows of other files stay as they are.
+  virtual Result<Json> reindex(const Reindex& request) = 0;
 };
 
 class Links;     // ops/links.hpp

@@ -25,7 +25,7 @@ Result<Json> result_of(const Job& job) {
       return job.result.value_or(Json::object());
     case JobState::Cancelled: {
       Json details{{"job_id", job.id.value}};
-      if (job.result) details["partial"] = *job.result;
+      if (job.result) details["partial"] = job.result->value("partial", *job.result);
       return make_error(
           Reason::Cancelled,
           cat("The job ", job.id.value, " was cancelled; what it wrote before stays."), details);

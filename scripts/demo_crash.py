@@ -175,6 +175,7 @@ def check(vault, before, job, counts, kills):
     state.close()
     expect(intents == 0, f"{intents} write intents are open")
     expect(all(versions.get(path) == 1 for path in applied), "a changed note has not exactly one before-image")
+    expect(job["crashes"] == kills, f"the job saw {job['crashes']} crashes of {kills} kills: one came after its end")
     started = collections.Counter(item for item, _ in rows)
     lost = collections.Counter(item for item, status in rows if status == "lost")
     succeeded = collections.Counter(item for item, status in rows if status == "succeeded")

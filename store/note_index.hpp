@@ -43,8 +43,10 @@ class NoteIndexWriter {
   Status commit();  ///< also raises the generation when something changed
   /// Inserts or replaces one note; `bytes` null: by name only (attachments, huge or unreadable
   /// files).
+  /// `chunks` null: they are made here.
   Status put(const FileInfo& file, const std::string& etag, const std::string& sha256,
-             const std::string* bytes, const ParsedNote* note);
+             const std::string* bytes, const ParsedNote* note,
+             const std::vector<Chunk>* chunks = nullptr);
   Status remove(const std::string& path);
   /// Updates size and mtime of a file whose bytes did not change.
   Status touch(const FileInfo& file);

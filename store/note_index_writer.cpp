@@ -138,7 +138,8 @@ struct NoteIndexWriter::Impl {
 
   Result<std::optional<std::int64_t>> find_id(const std::string& path);
   Status put_file(const FileInfo& file, const std::string& etag, const std::string& sha256,
-                  const std::string* bytes, const ParsedNote* note);
+                  const std::string* bytes, const ParsedNote* note,
+                  const std::vector<Chunk>& chunks);
   Result<std::int64_t> put_row(const FileInfo& file, const std::string& etag,
                                const std::string& sha256, const FileRow& row);
   Status put_text(std::int64_t id, const FileInfo& file, const std::string& title,
@@ -313,8 +314,13 @@ Status NoteIndexWriter::Impl::change(Body body) {
 
 Status NoteIndexWriter::put(const FileInfo& file, const std::string& etag,
                             const std::string& sha256, const std::string* bytes,
-                            const ParsedNote* note) {
-  return impl_->change([&] { return impl_->put_file(file, etag, sha256, bytes, note); });
+                            const ParsedNote* note, const std::vector<Chunk>* chunks) {
+  return impl_->change([&] {
+    if (chunks != nullptr) return impl_->put_file(file, etag, sha256, bytes, note, *chunks);
+    std::vector<Chunk> made;
+    if (bytes != nullptr && note != nullptr) made = chunk_note(file.path.str(), *bytes, *note);
+    return impl_->put_file(file, etag, sha256, bytes, note, made);
+  });
 }
 
 Status NoteIndexWriter::remove(const std::string& path) {
@@ -364,7 +370,7 @@ Result<std::optional<std::int64_t>> NoteIndexWriter::Impl::find_id(const std::st
 
 Status NoteIndexWriter::Impl::put_file(const FileInfo& file, const std::string& etag,
                                        const std::string& sha256, const std::string* bytes,
-                                       const ParsedNote* note) {
+                                       const ParsedNote* note, const std::vector<Chunk>& chunks) {
   static const ParsedNote kPlain;
   if (note == nullptr) note = &kPlain;
   FileRow row;
@@ -373,8 +379,6 @@ Status NoteIndexWriter::Impl::put_file(const FileInfo& file, const std::string& 
   row.headings = note->headings.size();
   row.tasks = row.kind == kNameOnly ? 0 : note->tasks.size();
   const std::string_view text = bytes == nullptr ? std::string_view() : std::string_view(*bytes);
-  const auto chunks =
-      bytes != nullptr ? chunk_note(file.path.str(), text, *note) : std::vector<Chunk>();
   row.chunks = chunks.size();
   const auto id = INDX_TRY(put_row(file, etag, sha256, row));
   if (row.kind == kNameOnly) return {};

@@ -49,14 +49,15 @@ class Tagger {
     if (!has_words) return finish({});
     collect_mentions(tokens);
     rank_phrases();
+    is_settled_ = has_own_topic();
     std::vector<TagSuggestion> suggestions;
     const auto& options = task_.options;
     if (options.use_existing || !options.candidates.empty()) suggestions = known_tags();
     const bool fits =
         std::any_of(suggestions.begin(), suggestions.end(), [&](const TagSuggestion& s) {
-          return s.confidence >= options.min_confidence && !is_current(s.tag);
+          return s.confidence >= options.min_confidence || is_current(s.tag);
         });
-    if (!fits && options.allow_new && options.candidates.empty())
+    if (!fits && !is_settled_ && options.allow_new && options.candidates.empty())
       for (auto& suggestion : new_tags()) suggestions.push_back(std::move(suggestion));
     return finish(std::move(suggestions));
   }
@@ -77,6 +78,9 @@ class Tagger {
     auto reply = select_tags(task_, std::move(suggestions));
     const auto most = static_cast<std::size_t>(std::max(0, task_.options.max_per_note));
     if (reply.warnings.size() > most) reply.warnings.resize(most);
+    // Tags that are there count: a second run must not go on adding the next best ones.
+    const auto room = most - std::min(most, task_.current_tags.size());
+    if (reply.tags.size() > room) reply.tags.resize(room);
     reply.source = "extractive";
     return reply;
   }
@@ -84,6 +88,15 @@ class Tagger {
   bool is_current(const std::string& tag) const {
     return std::any_of(task_.current_tags.begin(), task_.current_tags.end(),
                        [&](const std::string& one) { return fold_case(one) == fold_case(tag); });
+  }
+
+  /// Whether a tag of the note is one that its text names: then it needs no new one.
+  bool has_own_topic() const {
+    return std::any_of(task_.current_tags.begin(), task_.current_tags.end(),
+                       [&](const std::string& tag) {
+                         std::string key;
+                         return find_mention(tag, &key) != nullptr;
+                       });
   }
 
   void collect_mentions(const std::vector<Token>& tokens) {
@@ -197,6 +210,12 @@ class Tagger {
         if (vote.voters++ == 0) vote.best_path = neighbour.path;
       }
     }
+    is_settled_ =
+        is_settled_ || std::any_of(task_.current_tags.begin(), task_.current_tags.end(),
+                                   [&](const auto& tag) { return votes.contains(fold_case(tag)); });
+    // Rule C84: what one run adds must not make the next run add more, through votes or a grown
+    // vocabulary.
+    if (is_settled_ && task_.options.candidates.empty()) return {};
     std::vector<TagSuggestion> suggestions;
     for (const auto& tag : known_names(votes)) {
       const auto vote = votes.find(fold_case(tag));
@@ -321,6 +340,7 @@ class Tagger {
   const NoteText note_;
   std::unordered_map<std::string, Mention> mentions_;
   std::vector<Ranked> ranked_;
+  bool is_settled_ = false;  ///< the note has a tag that fits it
 };
 
 }  // namespace

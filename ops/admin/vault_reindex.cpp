@@ -5,17 +5,30 @@ namespace indx {
 namespace vault_reindex_op {
 
 struct Input {
-  bool rebuild = false;
+  bool rebuild = false, reset_db = false;
   std::vector<std::string> paths;
 };
 struct Output {
   JsonObject counts;
 };
 
+/// Files and folders in the form of the index; a glob stays as it is.
+Result<std::vector<std::string>> vault_patterns(const std::vector<std::string>& paths) {
+  std::vector<std::string> patterns;
+  for (const auto& path : paths)
+    patterns.push_back(
+        path.find_first_of("*?[{") == path.npos ? INDX_TRY(NotePath::parse(path)).str() : path);
+  return patterns;
+}
+
 Result<Output> run(Context& ctx, const Input& in) {
-  const Json inputs{{"rebuild", in.rebuild}, {"paths", in.paths}};
-  const Json counts = INDX_TRY(
-      ctx.step("reindex", inputs, [&] { return ctx.index().reindex(in.rebuild, in.paths); }));
+  if (in.reset_db && !in.paths.empty())
+    return invalid("`reset_db` empties the whole index, so it cannot be limited to `paths`.",
+                   Json{{"path", "paths"}});
+  const Index::Reindex request{in.rebuild, in.reset_db, INDX_TRY(vault_patterns(in.paths))};
+  const Json inputs{{"rebuild", in.rebuild}, {"reset_db", in.reset_db}, {"paths", in.paths}};
+  const Json counts =
+      INDX_TRY(ctx.step("reindex", inputs, [&] { return ctx.index().reindex(request); }));
   return Output{JsonObject{counts}};
 }
 
@@ -26,16 +39,20 @@ Operation vault_reindex() {
   return define<Input, Output>({
       .name = "vault_reindex",
       .summary = "Bring the index up to date with the files, or rebuild it.",
-      .guidance = "Seldom needed: the index follows changes by itself. Runs as a job.",
+      .guidance = "Seldom needed: the index follows changes by itself. Runs as a job and tells its "
+                  "progress. `paths` leaves every other file's rows as they are.",
       .scopes = {Scope::VaultAdmin},
       .route = {"POST", "/v1/vault/reindex"},
       .cli = "vault index",
       .execution = Execution::Job,
       .effect = Effect::Writes,
       .is_idempotent = true,
-      .input = {field("rebuild", &Input::rebuild, "Start from nothing.", optional),
-                field("paths", &Input::paths, "Only these paths; left out: the whole vault.",
-                      optional, length(0, 100000))},
+      .input = {field("rebuild", &Input::rebuild, "Read unchanged files again too.", optional),
+                field("reset_db", &Input::reset_db,
+                      "Throw index.db away and make it anew; nothing is lost but time.", optional),
+                field("paths", &Input::paths,
+                      "Only these files, folders or globs; left out: the whole vault.", optional,
+                      length(0, 100000))},
       .output = {field("counts", &Output::counts, "What was looked at and changed.")},
       .handler = run,
   });

@@ -21,12 +21,13 @@ struct Counts {
 };
 struct Indexing {
   std::string state = "idle";
-  std::int64_t done = 0, total = 0;
+  std::optional<std::int64_t> done, total;
   static Fields<Indexing> fields() {
     return {
         field("state", &Indexing::state, "What the indexer does.", one_of({"idle", "indexing"})),
-        field("done", &Indexing::done, "Files done."),
-        field("total", &Indexing::total, "Files to do.")};
+        field("done", &Indexing::done,
+              "Files done; left out for a token that may not see all of them."),
+        field("total", &Indexing::total, "Files to do; left out likewise.")};
   }
 };
 struct Ai {
@@ -55,8 +56,11 @@ Result<Output> run(Context& ctx, const Input&) {
                 counts.tags,   counts.links, counts.unresolved_links,
                 counts.chunks, counts.bytes};
   const Json indexing = ctx.index().indexing();
-  out.indexing = {indexing.value("state", "idle"), indexing.value("done", std::int64_t{0}),
-                  indexing.value("total", std::int64_t{0})};
+  out.indexing.state = indexing.value("state", "idle");
+  if (ctx.principal().path_globs.empty()) {
+    out.indexing.done = indexing.value("done", std::int64_t{0});
+    out.indexing.total = indexing.value("total", std::int64_t{0});
+  }
   if (ctx.models().is_configured()) out.ai = {true, ctx.models().provider(), ctx.models().model()};
   out.warnings = counts.warnings;
   return out;

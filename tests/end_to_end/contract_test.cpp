@@ -24,9 +24,20 @@ Json without_times(Json json) {
   return json;
 }
 
+/// MCP leaves out what is null.
+Json without_nulls(Json json) {
+  if (json.is_object())
+    std::erase_if(json.get_ref<Json::object_t&>(),
+                  [](const auto& entry) { return entry.second.is_null(); });
+  for (auto& value : json)
+    if (value.is_structured()) value = without_nulls(value);
+  return json;
+}
+
 }  // namespace
 
-TEST_CASE("every command prints the data that its route answers with", "[end_to_end][A95][A97]") {
+TEST_CASE("an operation answers the same by REST, command line and MCP",
+          "[end_to_end][A87][A95][A97]") {
   const TempFolder vault;
   fill_vault(vault);
   // Every day's note is one that is there.
@@ -37,7 +48,29 @@ TEST_CASE("every command prints the data that its route answers with", "[end_to_
   server.wait_for_job(job);
   std::map<std::string, std::string> values = {
       {"path", "Plan.md"}, {"q", "quarterly"}, {"id", job}, {"tag", "work"}};
-  int compared = 0;
+  const std::vector<std::pair<std::string, std::string>> mcp_headers = {
+      {"Accept", "application/json, text/event-stream"}};
+  const auto hello = server.call("POST", "/mcp",
+                                 {{"jsonrpc", "2.0"},
+                                  {"id", 1},
+                                  {"method", "initialize"},
+                                  {"params",
+                                   {{"protocolVersion", "2025-11-25"},
+                                    {"capabilities", Json::object()},
+                                    {"clientInfo", {{"name", "t"}, {"version", "1"}}}}}},
+                                 mcp_headers);
+  const auto mcp = [&](const std::string& method, const Json& params) {
+    auto headers = mcp_headers;
+    headers.emplace_back("Mcp-Session-Id", hello.headers.at("mcp-session-id"));
+    return server
+        .call("POST", "/mcp",
+              {{"jsonrpc", "2.0"}, {"id", 2}, {"method", method}, {"params", params}}, headers)
+        .body["result"];
+  };
+  std::set<std::string> tools;
+  for (const auto& tool : mcp("tools/list", Json::object())["tools"])
+    tools.insert(tool["name"].get<std::string>());
+  int compared = 0, compared_with_mcp = 0;
 
   const Json contract = Json::parse(run_indx({"schema"}).out, nullptr, false);
   for (const auto& operation : contract["operations"]) {
@@ -80,8 +113,16 @@ TEST_CASE("every command prints the data that its route answers with", "[end_to_
     else
       CHECK(without_times(shown) == without_times(reply.body["data"]));
     ++compared;
+    if (!tools.contains(name)) continue;
+    Json arguments = Json::object();
+    for (const auto& field : required) arguments[field] = values.at(field);
+    const auto told = mcp("tools/call", {{"name", name}, {"arguments", arguments}});
+    CHECK(without_times(without_nulls(told["structuredContent"])) ==
+          without_times(without_nulls(shown)));
+    ++compared_with_mcp;
   }
   CHECK(compared >= 11);
+  CHECK(compared_with_mcp >= 10);
 }
 
 TEST_CASE("a command that writes does what its route does", "[end_to_end][A95]") {

@@ -317,6 +317,50 @@ TEST_CASE("one of 1,000 notes edited while nothing ran is the only one read agai
   CHECK(server.call("GET", "/v1/notes?path_glob=n8.md").body["data"]["notes"].empty());
 }
 
+TEST_CASE("the index is brought up to date whole, for some paths, or made anew",
+          "[end_to_end][A71]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  vault.write("sub/One.md", "# One\n\nalpha\n");
+  vault.write("sub/Two.md", "# Two\n\nbeta\n");
+  const auto index = [&](std::vector<std::string> args) {
+    args.insert(args.begin(), {"vault", "index", "--no-scan", "--vault", vault.path()});
+    const auto run = run_indx(args);
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    return Json::parse(run.out)["counts"];
+  };
+  const auto finds = [&](const std::string& word) {
+    const auto run = run_indx({"search", word, "--no-scan", "--vault", vault.path()});
+    return Json::parse(run.out)["results"].size() == 1;
+  };
+  const auto generation = [&] {
+    const auto run = run_indx({"vault", "status", "--no-scan", "--vault", vault.path()});
+    return Json::parse(run.out)["generation"].get<std::string>();
+  };
+  CHECK(index({})["created"] == 5);
+  CHECK(index({})["unchanged"] == 5);
+  vault.write("sub/One.md", "# One\n\ngamma\n");
+  vault.write("sub/Two.md", "# Two\n\ndelta\n");
+
+  const Json one = index({"--paths", "sub/One.md", "gone.md"});
+
+  CHECK(one["updated"] == 1);
+  CHECK(one["unchanged"] == 0);
+  CHECK(one["unmatched"] == Json{"gone.md"});
+  CHECK(finds("gamma"));
+  CHECK(finds("beta"));
+  CHECK_FALSE(finds("delta"));
+  CHECK(index({"--paths", "sub/Two.md", "--rebuild"})["updated"] == 1);
+  CHECK(finds("delta"));
+  CHECK(finds("gamma"));
+  CHECK(index({"--rebuild"})["created"] == 5);
+  const auto before = generation();
+  CHECK(index({"--reset-db"})["created"] == 5);
+  CHECK(generation().substr(0, 8) != before.substr(0, 8));
+  CHECK(finds("delta"));
+}
+
 TEST_CASE("a second holder of a vault is told that one is there", "[end_to_end][A73]") {
   const TempFolder vault;
   fill_vault(vault);

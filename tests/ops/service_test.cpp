@@ -53,6 +53,14 @@ TEST_CASE("vault_reindex is a job of an admin", "[ops][A75]") {
   CHECK(operation.execution == Execution::Job);
   CHECK(operation.scopes == std::vector{Scope::VaultAdmin});
   CHECK((*run_operation(world, operation, Json{{"rebuild", true}}))["counts"]["rebuild"] == true);
+  CHECK((*run_operation(world, operation,
+                        Json{{"paths", {"/a/./b.md", "c/**"}}}))["counts"]["paths"] ==
+        Json{"a/b.md", "c/**"});
+  CHECK(run_operation(world, operation, Json{{"paths", {"../x"}}}).error().reason ==
+        Reason::ValidationFailed);
+  CHECK(
+      run_operation(world, operation, Json{{"paths", {"a"}}, {"reset_db", true}}).error().reason ==
+      Reason::ValidationFailed);
 }
 
 TEST_CASE("a token shows its secret once, and only an unbound admin makes an unbound one",

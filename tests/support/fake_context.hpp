@@ -246,8 +246,8 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     corpus->finish();
     return std::shared_ptr<const Corpus>(corpus);
   }
-  Result<Json> reindex(bool rebuild, const std::vector<std::string>& paths) override {
-    return Json{{"rebuild", rebuild}, {"paths", paths.size()}};
+  Result<Json> reindex(const Reindex& request) override {
+    return Json{{"rebuild", request.rebuild}, {"paths", request.paths}};
   }
 
   // Jobs
