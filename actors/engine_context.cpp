@@ -109,11 +109,13 @@ Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
 
 Result<WriteOutcome> EngineContext::write_step(std::string_view key, const NoteChange& change) {
   INDX_TRY(check_visible(change.path));
+  if (change.to) INDX_TRY(check_visible(*change.to));
   if (!is_job()) return core_.write(write_request(change));
   auto request = write_request(change);
   request.step_key = INDX_TRY(take_key(key));
-  request.step_inputs_hash =
-      canonical_hash({{"path", change.path.str()}, {"if_match", change.if_match}});
+  Json inputs{{"path", change.path.str()}, {"if_match", change.if_match}};
+  if (change.to) inputs["to"] = change.to->str();
+  request.step_inputs_hash = canonical_hash(inputs);
   if (const auto stored = INDX_TRY(stored_step(request.step_key, request.step_inputs_hash)))
     return write_outcome_from_json(*stored);
   request.lease = run_->lease;
@@ -247,6 +249,9 @@ bool EngineContext::exists(const NotePath& path) {
 }
 
 WriteRequest EngineContext::write_request(const NoteChange& change) const {
+  // One write of many is not the reply of the call.
+  const bool is_part =
+      change.kind == NoteChange::Kind::Move || change.kind == NoteChange::Kind::Splice;
   return {.change = change,
           .actor = std::string(name(run_->principal.surface)),
           .subject = run_->principal.subject,
@@ -254,11 +259,12 @@ WriteRequest EngineContext::write_request(const NoteChange& change) const {
           .lease = {},
           .step_key = {},
           .step_inputs_hash = {},
-          .idempotency = change.dry_run ? std::nullopt : run_->idempotency};
+          .idempotency = change.dry_run || is_part ? std::nullopt : run_->idempotency};
 }
 
 Result<WriteOutcome> EngineContext::write(const NoteChange& change) {
   INDX_TRY(check_visible(change.path));
+  if (change.to) INDX_TRY(check_visible(*change.to));
   return core_.write(write_request(change));
 }
 

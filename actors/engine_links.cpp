@@ -1,6 +1,8 @@
 #include "actors/engine_links.hpp"
 
+#include "actors/note_move.hpp"
 #include "base/text.hpp"
+#include "vault/vault_move.hpp"
 
 namespace indx {
 
@@ -51,6 +53,58 @@ Result<Neighborhood> EngineLinks::neighbors(const NotePath& path,
                                             const NeighborQuestion& question) {
   auto index = INDX_TRY(index_for(path.str()));
   return index.neighbors(path.str(), question, scope_);
+}
+
+Result<MoveTree> EngineLinks::tree(const NotePath& path) {
+  const auto entry = INDX_TRY(look_at(core_.parts.vault, path));
+  if (entry.kind == VaultEntry::Kind::None || !scope_.allows(path.str())) {
+    if (!scope_.allows(path.str()))
+      return make_error(Reason::Forbidden, cat("This token may not use ", path.str(), "."),
+                        {{"path", path.str()}});
+    return not_found(cat("`", path.str(), "` does not exist."), {{"path", path.str()}});
+  }
+  MoveTree tree{entry.kind == VaultEntry::Kind::Folder, {path.str()}};
+  if (!tree.is_folder) return tree;
+  tree.files = files_below(core_.parts.vault, path);
+  for (const auto& file : tree.files)
+    if (!scope_.allows(file))
+      return make_error(Reason::Forbidden,
+                        cat("This token may not use all that is in ", path.str(), "."),
+                        {{"path", path.str()}});
+  return tree;
+}
+
+Result<MoveGround> EngineLinks::move_ground(const std::vector<FileMove>& moves) {
+  auto index = INDX_TRY(index_for(""));
+  return index.move_ground(moves);
+}
+
+Result<std::vector<std::string>> EngineLinks::files_ending_in(const std::string& suffix) {
+  auto index = INDX_TRY(index_for(""));
+  return index.files_ending_in(suffix, scope_);
+}
+
+Result<std::vector<std::string>> EngineLinks::notes_with_property(const std::string& name) {
+  auto index = INDX_TRY(index_for(""));
+  return index.notes_with_property(name, scope_);
+}
+
+Result<std::vector<std::string>> EngineLinks::notes_with_query_of(const std::string& text) {
+  auto index = INDX_TRY(index_for(""));
+  return index.notes_with_query_of(text, scope_);
+}
+
+Result<Json> EngineLinks::journal_of_move(const NotePath& from, const NotePath& to) {
+  return core_.read_state(
+      [&](Database& db) { return indx::journal_of_move(db, from.str(), to.str()); });
+}
+
+Status EngineLinks::end_move(const NotePath& from, const NotePath& to) {
+  INDX_TRY(core_.change([from = from.str(), to = to.str()](State& state) -> Result<Json> {
+    INDX_TRY(indx::end_move(state, from, to));
+    return Json();
+  }));
+  return {};
 }
 
 }  // namespace indx

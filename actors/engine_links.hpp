@@ -20,6 +20,13 @@ class EngineLinks : public Links {
   Result<Page<Mention>> mentions(const NotePath& path, int limit,
                                  const std::string& cursor) override;
   Result<Neighborhood> neighbors(const NotePath& path, const NeighborQuestion& question) override;
+  Result<MoveTree> tree(const NotePath& path) override;
+  Result<MoveGround> move_ground(const std::vector<FileMove>& moves) override;
+  Result<std::vector<std::string>> files_ending_in(const std::string& suffix) override;
+  Result<std::vector<std::string>> notes_with_property(const std::string& name) override;
+  Result<std::vector<std::string>> notes_with_query_of(const std::string& text) override;
+  Result<Json> journal_of_move(const NotePath& from, const NotePath& to) override;
+  Status end_move(const NotePath& from, const NotePath& to) override;
 
  private:
   /// The index, up to date enough to be asked; `forbidden` for a path outside of the scope.

@@ -1,5 +1,6 @@
 #include "actors/note_write.hpp"
 
+#include "actors/note_move.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -57,6 +58,8 @@ Error etag_mismatch(const NotePath& path, const std::string& expected, const std
 Result<NoteWrite> plan_write(const Vault& vault, WriteRequest request, const Clock& clock,
                              Random& random) {
   const auto& change = request.change;
+  if (change.kind == NoteChange::Kind::Move)
+    return plan_move(vault, std::move(request), clock, random);
   std::optional<std::string> before;
   if (!change.path.is_ignored()) {
     auto file = vault.read(change.path);
@@ -112,6 +115,7 @@ Status begin_write(State& state, const NoteWrite& write) {
 
 Result<bool> perform_write(const Vault& vault, NoteWrite& write, std::string* displaced) {
   const auto& change = write.request.change;
+  if (is_move(write)) return perform_move(vault, write, displaced);
   if (!write.after) {
     auto removed = vault.remove(change.path, *write.before, change.permanent);
     if (!removed.has_value() && removed.error().reason == Reason::EtagMismatch) return false;
@@ -127,7 +131,9 @@ Result<bool> perform_write(const Vault& vault, NoteWrite& write, std::string* di
 Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome& outcome) {
   const bool was_open = INDX_TRY(state.intents.remove(intent.id));
   if (outcome.changed && !was_open) return {};  // done before, only the answer was lost
-  if (outcome.changed)
+  if (outcome.changed && !outcome.moved_from.empty())
+    INDX_TRY(finish_move(state, intent, outcome));
+  else if (outcome.changed)
     INDX_TRY(state.tell({.kind = event_kind(outcome),
                          .actor = intent.actor,
                          .subject = intent.subject,
@@ -161,6 +167,11 @@ Status abandon_write(State& state, const NoteWrite& write, const std::string& di
 
 Status settle_writes(State& state, const Vault& vault) {
   for (const WriteIntent& intent : INDX_TRY(state.intents.open_intents())) {
+    if (is_unfinished_move(intent)) continue;
+    if (is_move(intent)) {
+      INDX_TRY(settle_move(state, vault, intent));
+      continue;
+    }
     const auto path = INDX_TRY(NotePath::parse(intent.path));
     const auto displaced =
         recover_displaced(vault, path, intent.temp_name, intent.before_sha256, intent.after_sha256);
@@ -186,6 +197,8 @@ Status settle_writes(State& state, const Vault& vault) {
         "settled a write that a crash interrupted",
         {{"path", intent.path}, {"outcome", found == intent.after_sha256 ? "kept" : "dropped"}});
   }
+  for (const WriteIntent& intent : INDX_TRY(state.intents.open_intents()))
+    if (is_unfinished_move(intent)) INDX_TRY(resume_move(state, intent));
   return {};
 }
 

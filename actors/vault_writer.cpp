@@ -25,6 +25,21 @@ Error no_answer(const char* who) {
   return make_error(Reason::Unavailable, std::string("The ") + who + " did not answer; try again.");
 }
 
+/// The path that a write keeps others from.
+const std::string& busy_path(const NoteWrite& write) { return write.request.change.path.str(); }
+
+std::vector<SeenFile> files_to_index(const WriteOutcome& outcome) {
+  const auto& path = outcome.path.str();
+  std::vector<SeenFile> files;
+  if (outcome.moved_from.empty()) return {{path, outcome.etag}};
+  if (!outcome.etag.empty()) return {{outcome.moved_from, ""}, {path, outcome.etag}};
+  for (const auto& file : outcome.moved_files) {
+    files.push_back({outcome.moved_from + "/" + file, ""});
+    files.push_back({path + "/" + file, ""});
+  }
+  return files;
+}
+
 struct VaultWriterState {
   struct Waiting {
     WriteRequest request;
@@ -70,11 +85,13 @@ struct VaultWriterState {
   Parts* parts = nullptr;
   Directory* directory = nullptr;
   std::deque<Waiting> waiting;
+  bool is_moving = false;                        ///< a move is in flight: it is alone
   std::set<std::string> busy;                    ///< paths in flight
   std::set<FlightPtr> flights;                   ///< writes that owe an answer
   std::map<std::string, std::string> own_etags;  ///< path → etag of our last committed write
   std::vector<FlightPtr> unfinished;             ///< written, but the end is not stored yet
   std::vector<SeenFile> deferred;                ///< seen while the path was in flight
+  bool defers_scan = false;                      ///< the same for a comparison of everything
   std::vector<caf::typed_response_promise<Reply>> drains;
   inline static const char* name = "vault_writer";
 };
@@ -92,6 +109,10 @@ void VaultWriterState::pump() {
   std::set<std::string> passed;  // an older write of the same path goes first
   for (auto it = waiting.begin(); it != waiting.end() && busy.size() < kMaxInFlight;) {
     const auto path = it->request.change.path.str();
+    // A move takes many paths: it waits for all before it, and all behind it wait for it.
+    const bool is_move = it->request.change.kind == NoteChange::Kind::Move;
+    if (is_moving || (is_move && !busy.empty())) break;
+    is_moving = is_move;
     if (busy.contains(path) || !passed.insert(path).second) {
       ++it;
       continue;
@@ -170,8 +191,8 @@ void VaultWriterState::on_done(const FlightPtr& flight, Result<Json> done) {
   const auto path = outcome.path.str();
   if (own_etags.size() >= kMaxRemembered) own_etags.clear();
   own_etags[path] = outcome.etag;
+  if (!outcome.moved_from.empty()) own_etags[outcome.moved_from] = "";
   if (!outcome.changed) return land(flight, to_json(outcome));
-  leave(path);
   const auto finish = [this, flight](bool is_indexed) {
     auto& result = flight->write.outcome;
     if (!is_indexed) result.warnings.push_back("index_pending");
@@ -179,21 +200,23 @@ void VaultWriterState::on_done(const FlightPtr& flight, Result<Json> done) {
     flights.erase(flight);
   };
   self->request(directory->get<IndexerActor>(), kIndexDeadline, atom::index_atom::value,
-                IndexRequest{{{path, outcome.etag}}, false})
+                IndexRequest{files_to_index(outcome), false})
       .then([finish](Reply& reply) { finish(reply.result.has_value()); },
             [finish](caf::error&) { finish(false); });
+  leave(busy_path(flight->write));  // after the request: what was seen meanwhile is indexed by then
 }
 
 void VaultWriterState::land(const FlightPtr& flight, Result<Json> result) {
   flight->reply(Reply{std::move(result)});
   flights.erase(flight);
-  leave(flight->write.outcome.path.str());
+  leave(busy_path(flight->write));
 }
 
 void VaultWriterState::leave(const std::string& path) {
   busy.erase(path);
-  if (!deferred.empty()) {
-    IndexRequest again{{}, true};
+  is_moving = false;  // a move is alone
+  if (!deferred.empty() || defers_scan) {
+    IndexRequest again{{}, true, std::exchange(defers_scan, false)};
     again.files.swap(deferred);
     seen(std::move(again));
   }
@@ -202,6 +225,11 @@ void VaultWriterState::leave(const std::string& path) {
 
 void VaultWriterState::seen(IndexRequest request) {
   IndexRequest external{{}, true};
+  if (is_moving) {
+    std::move(request.files.begin(), request.files.end(), std::back_inserter(deferred));
+    defers_scan = defers_scan || request.then_scan;
+    return;
+  }
   for (auto& file : request.files) {
     if (busy.contains(file.path)) {
       deferred.push_back(std::move(file));

@@ -1,6 +1,7 @@
 #pragma once
 #include "base/result.hpp"
 #include "vault/link_query.hpp"
+#include "vault/link_rewrite.hpp"
 #include "vault/note_path.hpp"
 
 #include <string>
@@ -23,6 +24,21 @@ class Links {
                                          const std::string& cursor) = 0;
   virtual Result<Neighborhood> neighbors(const NotePath& path,
                                          const NeighborQuestion& question) = 0;
+
+  /// What is on disk at a path; `forbidden` when something below it is hidden from the caller.
+  virtual Result<MoveTree> tree(const NotePath& path) = 0;
+  /// For planning only: it also names files that are hidden from the caller.
+  virtual Result<MoveGround> move_ground(const std::vector<FileMove>& moves) = 0;
+  /// Visible files whose name ends so, such as `.base`.
+  virtual Result<std::vector<std::string>> files_ending_in(const std::string& suffix) = 0;
+  /// Visible notes that have a property, whatever the case of its name.
+  virtual Result<std::vector<std::string>> notes_with_property(const std::string& name) = 0;
+  /// Visible notes with a `query` or `base` code block that holds the text as a name of its own.
+  virtual Result<std::vector<std::string>> notes_with_query_of(const std::string& text) = 0;
+  /// The journal of a move that a crash interrupted after the rename; null: there is none.
+  virtual Result<Json> journal_of_move(const NotePath& from, const NotePath& to) = 0;
+  /// All links of the move are rewritten: drops its journal.
+  virtual Status end_move(const NotePath& from, const NotePath& to) = 0;
 };
 
 }  // namespace indx

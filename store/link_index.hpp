@@ -2,6 +2,7 @@
 #include "store/index_pool.hpp"
 #include "vault/link_query.hpp"
 #include "vault/link_resolver.hpp"
+#include "vault/link_rewrite.hpp"
 
 #include <map>
 #include <optional>
@@ -35,6 +36,15 @@ class LinkIndex {
                                  const std::string& cursor);
   Result<Neighborhood> neighbors(const std::string& path, const NeighborQuestion& question,
                                  const PathScope& scope);
+
+  /// Everything that planning a move needs, looked up by name: never a scan of the vault.
+  Result<MoveGround> move_ground(const std::vector<FileMove>& moves);
+  Result<std::vector<std::string>> files_ending_in(const std::string& suffix,
+                                                   const PathScope& scope);
+  Result<std::vector<std::string>> notes_with_property(const std::string& name,
+                                                       const PathScope& scope);
+  Result<std::vector<std::string>> notes_with_query_of(const std::string& text,
+                                                       const PathScope& scope);
 
  private:
   IndexPool& pool_;

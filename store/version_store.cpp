@@ -119,6 +119,14 @@ Result<std::int64_t> VersionStore::keep(const std::string& path, const std::stri
   });
 }
 
+Status VersionStore::move(const std::string& from, const std::string& to) {
+  auto update = db_.prepare(
+      "UPDATE versions SET path = ?2 || substr(path, length(?1) + 1) WHERE path = ?1 OR (path > ?1 "
+      "|| '/' AND path < ?1 || '0')");  // `0` follows `/`
+  INDX_TRY(update.bind(from, to).run());
+  return {};
+}
+
 Result<std::vector<Version>> VersionStore::list(const std::string& path, std::int64_t before_id,
                                                 int limit) {
   auto query = db_.prepare(cat("SELECT ", kVersionColumns,

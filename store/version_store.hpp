@@ -32,6 +32,8 @@ class VersionStore {
   /// no space.
   Result<std::int64_t> keep(const std::string& path, const std::string& bytes,
                             const std::string& job_id, Timestamp now);
+  /// The history of a file, or of every file below a folder, goes with it to a new path.
+  Status move(const std::string& from, const std::string& to);
   /// Newest first: those older than the version `before_id`, at most `limit` (-1: all).
   Result<std::vector<Version>> list(
       const std::string& path, std::int64_t before_id = std::numeric_limits<std::int64_t>::max(),

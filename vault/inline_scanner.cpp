@@ -96,8 +96,13 @@ std::string without_escapes(std::string_view text) {
   return out;
 }
 
+/// The parts of a link as written: views into the text that was scanned.
+struct WrittenLink {
+  std::string_view target, display;
+};
+
 /// Target, subpath and display of `[[content]]`; false if it is no link.
-bool parse_wikilink(std::string_view content, Link& link) {
+bool parse_wikilink(std::string_view content, Link& link, WrittenLink& written) {
   if (trim(content).empty()) return false;
   std::size_t bar = content.find('|');
   std::string_view path = content.substr(0, bar);
@@ -108,12 +113,14 @@ bool parse_wikilink(std::string_view content, Link& link) {
   if (bar != kNone) {
     if (!path.empty() && path.back() == '\\') path.remove_suffix(1);
     const std::string_view shown = trim(content.substr(bar + 1));
+    written.display = shown;
     if (!shown.empty()) link.display = replace_invalid_utf8(shown);
   }
   path = trim(path);
   link.external = path.find("://") != kNone && has_scheme(path);
   const std::size_t hash = link.external ? kNone : path.find('#');
-  link.target = replace_invalid_utf8(trim(path.substr(0, hash)));
+  written.target = trim(path.substr(0, hash));
+  link.target = replace_invalid_utf8(written.target);
   if (hash != kNone) link.subpath = replace_invalid_utf8(trim(path.substr(hash + 1)));
   return true;
 }
@@ -412,14 +419,28 @@ class InlineScanner {
     return link;
   }
 
+  void place_parts(const WrittenLink& written, Link& link) const {
+    const auto place = [&](std::string_view part, std::size_t& begin, std::size_t& end) {
+      if (part.empty()) return;
+      const auto at = static_cast<std::size_t>(part.data() - text_.data());
+      begin = file(at);
+      end = file(at + part.size() - 1) + 1;
+    };
+    place(written.target, link.target_begin, link.target_end);
+    place(written.display, link.display_begin, link.display_end);
+  }
+
   std::size_t open_bracket(std::size_t i) {
     if (text_.substr(i, 2) == "[[") {
       const std::size_t close = wikilink_close(i);
       if (close != kNone) {
         const bool embed = is_embed(i);
         Link link = new_link(embed ? i - 1 : i, close + 2, LinkSyntax::Wiki, embed);
-        if (parse_wikilink(text_.substr(i + 2, close - i - 2), link))
+        WrittenLink written;
+        if (parse_wikilink(text_.substr(i + 2, close - i - 2), link, written)) {
+          place_parts(written, link);
           result_.links.push_back(std::move(link));
+        }
         return close + 2;
       }
     }
@@ -451,8 +472,12 @@ class InlineScanner {
     const std::size_t end = inline_destination(i + 1, destination);
     if (end == kNone) return i + 1;
     Link link = new_link(embed ? open - 1 : open, end, LinkSyntax::Markdown, embed);
-    link.display = replace_invalid_utf8(text_.substr(open + 1, i - open - 1));
-    if (parse_destination(destination, link)) result_.links.push_back(std::move(link));
+    const std::string_view shown = text_.substr(open + 1, i - open - 1);
+    link.display = replace_invalid_utf8(shown);
+    if (parse_destination(destination, link)) {
+      place_parts({destination.substr(0, destination.find('#')), shown}, link);
+      result_.links.push_back(std::move(link));
+    }
     if (embed) {  // an alternative text holds no tags
       while (result_.tags.size() > first_tag_ && result_.tags.back().begin > file(open))
         result_.tags.pop_back();
@@ -556,8 +581,14 @@ void scan_definition(std::string_view bytes, const std::vector<BlockLine>& lines
   link.end = place.in_file(angle ? end : end - 1) + 1;
   link.line = lines.front().number;
   link.column = static_cast<int>(lines.front().begin - lines.front().line_begin) + 1;
-  if (parse_destination(text.substr(begin, end - begin), link))
-    result.links.push_back(std::move(link));
+  const std::string_view destination = text.substr(begin, end - begin);
+  if (!parse_destination(destination, link)) return;
+  const std::size_t target = std::min(destination.find('#'), destination.size());
+  if (target > 0) {
+    link.target_begin = place.in_file(begin);
+    link.target_end = place.in_file(begin + target - 1) + 1;
+  }
+  result.links.push_back(std::move(link));
 }
 
 std::vector<Link> links_in_text(std::string_view text) {

@@ -42,6 +42,8 @@ struct Link {
   bool external = false;
   int line = 0, column = 0;        ///< 0 for properties
   std::size_t begin = 0, end = 0;  ///< the whole construct in the file
+  /// The target as written, without brackets and subpath, and the display text; equal: none.
+  std::size_t target_begin = 0, target_end = 0, display_begin = 0, display_end = 0;
 };
 
 struct Block {

@@ -230,6 +230,12 @@ Result<std::optional<std::string>> apply_change(const NoteChange& change,
     }
     case NoteChange::Kind::CanvasPatch:
       return std::optional<std::string>(INDX_TRY(apply_canvas_ops(*before, change.canvas_ops)));
+    case NoteChange::Kind::Splice:
+      if (!are_applicable(change.edits, before->size()))
+        return internal_error("The edits do not fit the text they are for.");
+      return std::optional(apply_edits(*before, change.edits));
+    case NoteChange::Kind::Move:
+      return before;
     case NoteChange::Kind::Patch:
       break;
   }
@@ -262,7 +268,8 @@ Json to_json(const WriteOutcome& outcome) {
               {"old_size", outcome.old_size}, {"size", outcome.size},
               {"created", outcome.created},   {"changed", outcome.changed},
               {"diff", outcome.diff},         {"trash_path", outcome.trash_path},
-              {"warnings", outcome.warnings}, {"anchors", std::move(anchors)}};
+              {"warnings", outcome.warnings}, {"anchors", std::move(anchors)},
+              {"moved_from", outcome.moved_from}, {"moved_files", outcome.moved_files}};
 }
 
 Result<WriteOutcome> write_outcome_from_json(const Json& json) {
@@ -292,9 +299,16 @@ Result<WriteOutcome> write_outcome_from_json(const Json& json) {
                        text("trash_path"),
                        {},
                        {}};
-  if (const auto it = json.find("warnings"); it != json.end() && it->is_array())
-    for (const Json& warning : *it)
-      if (warning.is_string()) outcome.warnings.push_back(warning.get<std::string>());
+  const auto texts = [&](const char* key) {
+    std::vector<std::string> all;
+    if (const auto it = json.find(key); it != json.end() && it->is_array())
+      for (const Json& item : *it)
+        if (item.is_string()) all.push_back(item.get<std::string>());
+    return all;
+  };
+  outcome.warnings = texts("warnings");
+  outcome.moved_from = text("moved_from");
+  outcome.moved_files = texts("moved_files");
   if (const auto it = json.find("anchors"); it != json.end() && it->is_array())
     for (const Json& change : *it)
       outcome.anchors.push_back({change.value("from", ""), change.value("to", ""),

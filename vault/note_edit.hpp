@@ -3,6 +3,7 @@
 #include "vault/canvas_edit.hpp"
 #include "vault/note_path.hpp"
 #include "vault/section_edit.hpp"
+#include "vault/text_edit.hpp"
 
 #include <optional>
 #include <string>
@@ -50,7 +51,16 @@ enum class FrontmatterMode : std::uint8_t { Keep, Remove, Replace };
 
 /// One change of one note, as a value: what is wanted and on which condition.
 struct NoteChange {
-  enum class Kind : std::uint8_t { Write, Patch, Delete, Restore, CanvasWrite, CanvasPatch };
+  enum class Kind : std::uint8_t {
+    Write,
+    Patch,
+    Delete,
+    Restore,
+    CanvasWrite,
+    CanvasPatch,
+    Splice,
+    Move
+  };
 
   Kind kind = Kind::Patch;
   NotePath path;
@@ -63,6 +73,9 @@ struct NoteChange {
   bool if_not_exists = false;         ///< Write: create only
   bool permanent = false;             ///< Delete: unlink instead of `.trash/`
   bool dry_run = false;
+  std::vector<TextEdit> edits = {};  ///< Splice: of the bytes that `if_match` names
+  std::optional<NotePath> to = {};   ///< Move: of a file or folder
+  Json journal = {};                 ///< Move: what is left to do after it, kept until told done
   std::vector<CanvasOp> canvas_ops = {};  ///< CanvasPatch
   Json canvas = Json::object();           ///< CanvasWrite
   /// Whether the file may be missing, and is made then.
@@ -84,6 +97,8 @@ struct WriteOutcome {
   std::string trash_path = {};             ///< where a deleted note lies now
   std::vector<std::string> warnings = {};  ///< `index_pending`
   std::vector<AnchorChange> anchors = {};  ///< of headings that the change renamed
+  std::string moved_from = {};                ///< Move: the path before; `path` is the new one
+  std::vector<std::string> moved_files = {};  ///< Move of a folder: its files, below the folder
 };
 Json to_json(const WriteOutcome& outcome);
 Result<WriteOutcome> write_outcome_from_json(const Json& json);

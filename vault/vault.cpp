@@ -3,6 +3,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "vault/vault_place.hpp"
 #include "vault/write_recovery.hpp"
 
 #include <algorithm>
@@ -26,177 +27,22 @@ constexpr std::string_view kTempPrefix = ".indx-";
 constexpr std::string_view kTrash = ".trash";
 constexpr std::size_t kMaxFolderDepth = 256;
 
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
-
-struct DirCloser {
-  void operator()(DIR* dir) const { ::closedir(dir); }
-};
-
-Error file_error(int error, std::string_view action, std::string_view path) {
-  const std::string message = cat("Could not ", action, " `", path, "`: ", std::strerror(error),
-                                  ".");  // NOLINT(concurrency-mt-unsafe): glibc's is safe
-  const Json details{{"path", path}};
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-    case ENXIO:  // a socket: no note has that path
-      return not_found(cat("`", path, "` does not exist."), details);
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return make_error(Reason::Forbidden, message, details);
-    case ENAMETOOLONG:
-    case EINVAL:
-      return invalid(message, details);
-    case ENOSPC:
-    case EDQUOT:
-    case EMFILE:
-    case ENFILE:
-    case EBUSY:
-      return make_error(Reason::Unavailable, message, details);
-    default:
-      return internal_error(message, details);
-  }
-}
-
-Error missing(const NotePath& path) {
-  return not_found(cat("`", path.str(), "` does not exist."), Json{{"path", path.str()}});
-}
-
-Error refused_link(const NotePath& path) {
-  return make_error(Reason::Forbidden, cat("`", path.str(), "` goes through a symbolic link."),
-                    Json{{"path", path.str()}});
-}
-
-Fd open_root(const std::string& root) {
-  return Fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-}
-
-/// A name as NotePath spells it: the form under which names compare.
-std::string normal_name(std::string_view name) {
-  return to_nfc(replace_all(name, "\xC2\xA0", " "));
-}
-
-template <typename Visit>
-bool for_each_name(int folder, const Visit& visit) {
-  const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (copy < 0) return false;
-  const std::unique_ptr<DIR, DirCloser> dir(::fdopendir(copy));
-  if (!dir) {
-    ::close(copy);
-    return false;
-  }
-  while (const dirent* entry =
-             ::readdir(dir.get())) {  // NOLINT(concurrency-mt-unsafe): the stream is ours alone
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") visit(name, entry->d_type);
-  }
-  return true;
-}
-
-/// The spelling on disk of `name` in `folder` (rule 1.4): exact if there is one, else what equals
-/// it in normal form.
-std::string name_on_disk(int folder, const std::string& name) {
-  struct stat info {};
-  if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
-    return name;
-  const bool may_differ = std::any_of(name.begin(), name.end(), [](char c) {
-    return c == ' ' || static_cast<unsigned char>(c) >= 0x80;
-  });
-  if (!may_differ) return name;
-  std::string found;
-  for_each_name(folder, [&](std::string_view other, unsigned char) {
-    if (is_valid_utf8(other) && normal_name(other) == name && (found.empty() || other < found))
-      found = std::string(other);
-  });
-  return found.empty() ? name : found;
-}
-
-bool is_link(int folder, const std::string& name) {
-  struct stat info {};
-  return ::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
-}
-
-void sync_fd(int fd, Durability durability) {
-  if (durability != Durability::Off) ::fsync(fd);
-}
-
-/// An open folder and the name of one entry in it. No symbolic link was followed on the way.
-struct Place {
-  Fd folder;
-  std::string name;
-};
-
-enum class Folders : std::uint8_t { MustExist, Create };
-
-/// Walks to the folder of `path` one segment at a time. Fails with `forbidden` at a symbolic link.
-Result<Place> walk_to(const std::string& root, const NotePath& path, Folders folders,
-                      Durability durability) {
-  Place place{open_root(root), {}};
-  if (!place.folder) return file_error(errno, "open", "the vault");
-  std::vector<std::string> segments = split(path.str(), '/');
-  for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
-    const std::string name = name_on_disk(place.folder.get(), segments[i]);
-    const auto open_folder = [&] {
-      return Fd(::openat(place.folder.get(), name.c_str(),
-                         O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    };
-    Fd next = open_folder();
-    if (!next && errno == ENOENT && folders == Folders::Create) {
-      if (::mkdirat(place.folder.get(), name.c_str(), 0777) != 0 && errno != EEXIST)
-        return file_error(errno, "create the folder of", path.str());
-      sync_fd(place.folder.get(), durability);
-      next = open_folder();
-    }
-    if (!next) {
-      const int error = errno;
-      if (is_link(place.folder.get(), name)) return refused_link(path);
-      if (error == ENOTDIR && folders == Folders::Create)
-        return make_error(Reason::Conflict,
-                          cat("`", segments[i], "` in `", path.str(),
-                              "` is a file, so it cannot hold another one. Choose another path."),
-                          Json{{"path", path.str()}});
-      return file_error(error, "open the folder of", path.str());
-    }
-    place.folder = std::move(next);
-  }
-  place.name = name_on_disk(place.folder.get(), segments.back());
-  return place;
-}
-
 struct OpenFile {
-  Fd fd;
+  VaultFd fd;
   struct stat info {};
 };
 
 /// Opens a regular file and nothing else: no link, no pipe, no device.
-Result<OpenFile> open_regular(const Place& place, const NotePath& path) {
-  OpenFile file{Fd(::openat(place.folder.get(), place.name.c_str(),
-                            O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)),
+Result<OpenFile> open_regular(const VaultPlace& place, const NotePath& path) {
+  OpenFile file{VaultFd(::openat(place.folder.get(), place.name.c_str(),
+                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)),
                 {}};
   if (!file.fd) {
     const int error = errno;
     return error == ELOOP ? refused_link(path) : file_error(error, "open", path.str());
   }
   if (::fstat(file.fd.get(), &file.info) != 0) return file_error(errno, "stat", path.str());
-  if (!S_ISREG(file.info.st_mode)) return missing(path);
+  if (!S_ISREG(file.info.st_mode)) return missing_file(path);
   return file;
 }
 
@@ -225,7 +71,7 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-Result<std::string> read_place(const Place& place, const NotePath& path) {
+Result<std::string> read_place(const VaultPlace& place, const NotePath& path) {
   const OpenFile file = INDX_TRY(open_regular(place, path));
   std::string bytes;
   if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, bytes))
@@ -247,20 +93,20 @@ Timestamp modified_time(const struct stat& info) {
 Result<NotePath> resolved_in_vault(const std::string& root, const NotePath& path) {
   const std::unique_ptr<char, decltype(&std::free)> real(
       ::realpath((root + "/" + path.str()).c_str(), nullptr), &std::free);
-  if (!real) return missing(path);
+  if (!real) return missing_file(path);
   const std::string_view target = real.get();
   const std::string prefix = root == "/" ? root : root + "/";
   if (target.substr(0, prefix.size()) != prefix) return refused_link(path);
   Result<NotePath> inside = NotePath::parse(target.substr(prefix.size()));
-  if (inside && inside->is_ignored()) return missing(path);
+  if (inside && inside->is_ignored()) return missing_file(path);
   return inside;
 }
 
 /// Opens a file for reading. Links are resolved once, checked, and then not followed again.
 Result<OpenFile> open_for_reading(const std::string& root, const NotePath& path) {
-  if (path.is_ignored()) return missing(path);
+  if (path.is_ignored()) return missing_file(path);
   const auto open_directly = [&](const NotePath& at) -> Result<OpenFile> {
-    const Place place = INDX_TRY(walk_to(root, at, Folders::MustExist, Durability::Off));
+    const VaultPlace place = INDX_TRY(walk_to(root, at, MissingFolders::Refuse, Durability::Off));
     return open_regular(place, at);
   };
   Result<OpenFile> file = open_directly(path);
@@ -275,7 +121,7 @@ class Walker {
   explicit Walker(const std::string& root) : root_(root) {}
 
   VaultListing run() {
-    const Fd root = open_root(root_);
+    const VaultFd root = open_root(root_);
     if (!root)
       listing_.warnings.emplace_back("unreadable: the vault folder cannot be opened");
     else
@@ -311,7 +157,7 @@ class Walker {
     if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return;
     if (S_ISLNK(info.st_mode)) return add_link(full);
     if (S_ISDIR(info.st_mode)) {
-      const Fd inner(
+      const VaultFd inner(
           ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (!inner) return warn("unreadable_folder", full);
       return walk(inner.get(), full + "/", depth + 1);
@@ -365,7 +211,8 @@ std::size_t clean_folder(int folder, const std::function<bool(const std::string&
     }
   });
   for (const std::string& name : folders) {
-    const Fd inner(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const VaultFd inner(
+        ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (inner && depth < kMaxFolderDepth) count += clean_folder(inner.get(), is_wanted, depth + 1);
   }
   return count;
@@ -383,9 +230,9 @@ class TempFile {
 
   Status write(std::string_view bytes, const struct stat* old, Durability durability,
                const NotePath& path) {
-    const Fd fd(::openat(folder_, name_.c_str(),
-                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                         old == nullptr ? 0666 : 0600));
+    const VaultFd fd(::openat(folder_, name_.c_str(),
+                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                              old == nullptr ? 0666 : 0600));
     if (!fd) return file_error(errno, "write", path.str());
     present_ = true;
     if (!write_all(fd.get(), bytes)) return file_error(errno, "write", path.str());
@@ -413,9 +260,7 @@ class TempFile {
   bool present_ = false;
 };
 
-bool is_unsupported(int error) { return error == EINVAL || error == ENOSYS || error == ENOTSUP; }
-
-bool holds_inode(const Place& place, ino_t inode) {
+bool holds_inode(const VaultPlace& place, ino_t inode) {
   struct stat info {};
   return ::fstatat(place.folder.get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
          info.st_ino == inode;
@@ -428,12 +273,12 @@ bool same_version(const struct stat& a, const struct stat& b) {
 }
 
 /// Puts a new file in place. G3: fails softly when one is there by now.
-Result<Vault::Replaced> place_new(const Place& place, TempFile& temp, const NotePath& path) {
+Result<Vault::Replaced> place_new(const VaultPlace& place, TempFile& temp, const NotePath& path) {
   const int folder = place.folder.get();
   int failed = ::renameat2(folder, temp.name(), folder, place.name.c_str(), RENAME_NOREPLACE) == 0
                    ? 0
                    : errno;
-  if (is_unsupported(failed)) {
+  if (is_unsupported_rename(failed)) {
     failed = ::linkat(folder, temp.name(), folder, place.name.c_str(), 0) == 0 ? 0 : errno;
     if (failed == 0) ::unlinkat(folder, temp.name(), 0);
   }
@@ -448,7 +293,7 @@ Result<Vault::Replaced> place_new(const Place& place, TempFile& temp, const Note
 
 /// G3 where the file system cannot exchange: read and compare, then check once more directly before
 /// the rename.
-Result<Vault::Replaced> place_by_rename(const Place& place, const std::string& before,
+Result<Vault::Replaced> place_by_rename(const VaultPlace& place, const std::string& before,
                                         TempFile& temp, const NotePath& path) {
   const OpenFile file = INDX_TRY(open_regular(place, path));
   std::string there;
@@ -469,7 +314,7 @@ Result<Vault::Replaced> place_by_rename(const Place& place, const std::string& b
 
 /// Puts `temp` in place of a file that should hold `before`; what came back is checked, and put
 /// back if it is not that.
-Result<Vault::Replaced> exchange(const Place& place, const std::string& before, TempFile& temp,
+Result<Vault::Replaced> exchange(const VaultPlace& place, const std::string& before, TempFile& temp,
                                  const NotePath& path) {
   const int folder = place.folder.get();
   const auto swap = [&] {
@@ -477,10 +322,10 @@ Result<Vault::Replaced> exchange(const Place& place, const std::string& before, 
   };
   if (!swap()) {
     if (errno == ENOENT) return Vault::Replaced{true, {}};  // deleted outside
-    if (is_unsupported(errno)) return place_by_rename(place, before, temp, path);
+    if (is_unsupported_rename(errno)) return place_by_rename(place, before, temp, path);
     return file_error(errno, "replace", path.str());
   }
-  const Place displaced{Fd(::fcntl(folder, F_DUPFD_CLOEXEC, 0)), temp.name()};
+  const VaultPlace displaced{VaultFd(::fcntl(folder, F_DUPFD_CLOEXEC, 0)), temp.name()};
   Result<std::string> came_back = read_place(displaced, path);
   if (came_back && *came_back == before)
     return Vault::Replaced{};  // the temp file, now the old bytes, goes
@@ -513,7 +358,7 @@ VaultListing Vault::list() const { return Walker(root_).run(); }
 Result<FileInfo> Vault::stat(const NotePath& path) const {
   Result<OpenFile> file = open_for_reading(root_, path);
   if (file) return file_info(path, file->info);
-  return file.error().reason == Reason::Forbidden ? missing(path) : file.error();
+  return file.error().reason == Reason::Forbidden ? missing_file(path) : file.error();
 }
 
 Result<NoteFile> Vault::read(const NotePath& path) const {
@@ -535,7 +380,7 @@ std::optional<NotePath> Vault::find_ignoring_case(const NotePath& path) const {
     const bool last = i + 1 == segments.size();
     std::vector<std::string> next;
     for (const std::string& folder : found) {
-      const Fd fd(::open((root_ + "/" + folder).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+      const VaultFd fd(::open((root_ + "/" + folder).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
       if (!fd) continue;
       for_each_name(fd.get(), [&](std::string_view name, unsigned char) {
         if (next.size() >= 64 || !is_valid_utf8(name) || fold_case(normal_name(name)) != folded)
@@ -567,10 +412,10 @@ Result<Vault::Replaced> Vault::replace(const NotePath& path,
     return invalid(
         cat("`", path.str(), "` is a hidden or temporary path; indx does not write there."));
   if (!is_temp_name(temp_name)) return internal_error("A temp file needs a name of its own form.");
-  Result<Place> walked =
-      walk_to(root_, path, before ? Folders::MustExist : Folders::Create, durability_);
+  Result<VaultPlace> walked =
+      walk_to(root_, path, before ? MissingFolders::Refuse : MissingFolders::Create, durability_);
   if (!walked && before && walked.error().reason == Reason::NotFound) return Replaced{true, {}};
-  const Place place = INDX_TRY(std::move(walked));
+  const VaultPlace place = INDX_TRY(std::move(walked));
 
   struct stat old {};
   const bool exists =
@@ -590,13 +435,13 @@ Result<Vault::Replaced> Vault::replace(const NotePath& path,
 
 Result<std::string> Vault::remove(const NotePath& path, std::string_view before,
                                   bool permanent) const {
-  if (path.is_ignored()) return missing(path);
-  const Place place = INDX_TRY(walk_to(root_, path, Folders::MustExist, durability_));
+  if (path.is_ignored()) return missing_file(path);
+  const VaultPlace place = INDX_TRY(walk_to(root_, path, MissingFolders::Refuse, durability_));
   struct stat old {};
   if (::fstatat(place.folder.get(), place.name.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0)
     return file_error(errno, "delete", path.str());
   if (S_ISLNK(old.st_mode)) return refused_link(path);
-  if (!S_ISREG(old.st_mode)) return missing(path);
+  if (!S_ISREG(old.st_mode)) return missing_file(path);
 
   // The file moves to the trash first and is compared there, so that at no time an unread edit can
   // be lost.
@@ -609,13 +454,13 @@ Result<std::string> Vault::remove(const NotePath& path, std::string_view before,
     const std::string file_name = attempt == 0 ? name : cat(stem, " ", attempt, extension);
     const std::string trash_path = cat(kTrash, "/", folder, folder.empty() ? "" : "/", file_name);
     const NotePath trash = INDX_TRY(NotePath::parse(trash_path));
-    const Place target = INDX_TRY(walk_to(root_, trash, Folders::Create, durability_));
-    const auto move = [&](const Place& from, const Place& to) {
+    const VaultPlace target = INDX_TRY(walk_to(root_, trash, MissingFolders::Create, durability_));
+    const auto move = [&](const VaultPlace& from, const VaultPlace& to) {
       int failed = ::renameat2(from.folder.get(), from.name.c_str(), to.folder.get(),
                                to.name.c_str(), RENAME_NOREPLACE) == 0
                        ? 0
                        : errno;
-      if (is_unsupported(failed)) {
+      if (is_unsupported_rename(failed)) {
         failed =
             ::linkat(from.folder.get(), from.name.c_str(), to.folder.get(), to.name.c_str(), 0) == 0
                 ? 0
@@ -654,10 +499,10 @@ Result<std::optional<std::string>> recover_displaced(const Vault& vault, const N
                                                      const std::string& before_sha256,
                                                      const std::string& after_sha256) {
   const std::optional<std::string> nothing;
-  Result<Place> walked = walk_to(vault.root(), path, Folders::MustExist, Durability::Full);
+  Result<VaultPlace> walked = walk_to(vault.root(), path, MissingFolders::Refuse, Durability::Full);
   if (!walked && walked.error().reason == Reason::NotFound) return nothing;
-  const Place place = INDX_TRY(std::move(walked));
-  const Place temp{Fd(::fcntl(place.folder.get(), F_DUPFD_CLOEXEC, 0)), temp_name};
+  const VaultPlace place = INDX_TRY(std::move(walked));
+  const VaultPlace temp{VaultFd(::fcntl(place.folder.get(), F_DUPFD_CLOEXEC, 0)), temp_name};
   Result<std::string> left = read_place(temp, path);
   if (!left && left.error().reason == Reason::NotFound) return nothing;
   std::string displaced = INDX_TRY(std::move(left));
@@ -676,7 +521,7 @@ Result<std::optional<std::string>> recover_displaced(const Vault& vault, const N
 
 std::size_t Vault::clean_temp_files(
     const std::function<bool(const std::string& name)>& is_wanted) const {
-  const Fd root = open_root(root_);
+  const VaultFd root = open_root(root_);
   return root ? clean_folder(root.get(), is_wanted, 0) : 0;
 }
 
@@ -687,7 +532,7 @@ std::string Vault::temp_name(std::uint64_t random) {
 }
 
 Result<VaultLock> VaultLock::acquire(const std::string& root) {
-  Fd fd = open_root(root);
+  VaultFd fd = open_root(root);
   if (!fd) return file_error(errno, "open", "the vault");
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)

@@ -43,6 +43,7 @@ class Vault {
   static Result<Vault> open(const std::string& root, Durability durability = Durability::Full);
 
   const std::string& root() const { return root_; }
+  Durability durability() const { return durability_; }
   VaultListing list() const;
   /// Stats one path; `not_found` for missing, ignored, folders and links that leave the vault.
   Result<FileInfo> stat(const NotePath& path) const;

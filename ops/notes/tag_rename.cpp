@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "ops/links/link_apply.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
 
@@ -37,6 +38,7 @@ struct Output {
   std::vector<Changed> changed;
   std::vector<std::string> also_mentions;
   std::vector<Failed> failed;
+  bool partial = false;
 };
 
 Result<std::string> checked_tag(const std::string& text, const char* name) {
@@ -72,26 +74,6 @@ Result<Json> plan(Context& ctx, const std::string& from) {
       notes.push_back(Json{{"path", path.str()}, {"etag", file->etag}, {"count", count}});
   }
   return Json{{"notes", notes}};
-}
-
-/// Bases name tags in their filters; those are a person's to change.
-Result<std::vector<std::string>> bases_that_mention(Context& ctx, const std::string& from) {
-  std::vector<std::string> found;
-  NoteFilter filter;
-  filter.path_glob = "**/*.base";
-  std::string cursor;
-  do {
-    const Page<NoteRow> page = INDX_TRY(ctx.index().list(filter, 500, cursor));
-    for (const auto& row : page.rows) {
-      const auto path = NotePath::parse(row.path);
-      auto file = path ? ctx.notes().read(*path) : Result<NoteFile>(path.error());
-      if (file &&
-          fold_case(replace_invalid_utf8(file->bytes)).find(fold_case(from)) != std::string::npos)
-        found.push_back(row.path);
-    }
-    cursor = page.next_cursor.value_or("");
-  } while (!cursor.empty());
-  return found;
 }
 
 /// An error, so that a stopping server never takes half of the work for all of it.
@@ -135,7 +117,8 @@ Result<Output> run(Context& ctx, const Input& in) {
     ++progress.done;
     ctx.progress(progress);
   }
-  out.also_mentions = INDX_TRY(bases_that_mention(ctx, out.from));
+  out.partial = !out.failed.empty();
+  out.also_mentions = INDX_TRY(also_mentioning(ctx, out.from));
   return out;
 }
 
@@ -168,9 +151,11 @@ Operation tag_rename() {
                  field("to", &Output::to, "Without `#`."),
                  field("dry_run", &Output::dry_run, "True: nothing was written."),
                  field("changed", &Output::changed, "Notes changed, in path order."),
-                 field("also_mentions", &Output::also_mentions,
-                       "Bases that may name the tag; not edited."),
-                 field("failed", &Output::failed, "Notes left as they were.")},
+                 field(
+                     "also_mentions", &Output::also_mentions,
+                     "Bases, and notes with a query or base block, that name the tag; not edited."),
+                 field("failed", &Output::failed, "Notes left as they were."),
+                 field("partial", &Output::partial, "True: some notes were left as they were.")},
       .failures = {{Reason::ValidationFailed, "One of the two is not a tag."}},
       .handler = run,
   });

@@ -52,17 +52,7 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
   }
 
   CHECK(names == std::vector<std::string>{
-                     "vault_status",   "note_list",         "note_read",       "note_outline",
-                     "note_exists",    "note_write",        "note_patch",      "note_delete",
-                     "notes_read",     "document_map",      "note_history",    "note_diff",
-                     "note_restore",   "vault_search",      "tag_list",        "tag_notes",
-                     "tag_rename",     "property_list",     "property_values", "task_list",
-                     "recent_changes", "daily_path",        "daily_read",      "daily_append",
-                     "link_forward",   "link_backlinks",    "link_unresolved", "link_orphans",
-                     "link_resolve",   "unlinked_mentions", "graph_neighbors", "canvas_read",
-                     "canvas_write",   "canvas_patch",      "vault_reindex",   "job_list",
-                     "job_get",        "job_cancel",        "token_create",    "token_list",
-                     "token_revoke",   "ai_status",         "ai_tag"});
+      "vault_status", "note_list", "note_read", "note_outline", "note_exists", "note_write", "note_patch", "note_delete", "note_move", "notes_read", "document_map", "note_history", "note_diff", "note_restore", "vault_search", "tag_list", "tag_notes", "tag_rename", "property_rename", "property_list", "property_values", "task_list", "recent_changes", "daily_path", "daily_read", "daily_append", "link_forward", "link_backlinks", "link_unresolved", "link_orphans", "link_resolve", "unlinked_mentions", "graph_neighbors", "canvas_read", "canvas_write", "canvas_patch", "vault_reindex", "job_list", "job_get", "job_cancel", "token_create", "token_list", "token_revoke", "ai_status", "ai_tag"});
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
@@ -82,6 +72,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("note_write", "PUT", "/v1/notes/{path}", "note update");
   is("note_patch", "PATCH", "/v1/notes/{path}", "note patch");
   is("note_delete", "DELETE", "/v1/notes/{path}", "note delete");
+  is("note_move", "POST", "/v1/notes/{from}/move", "note move");
   is("link_forward", "GET", "/v1/links/{path}/forward", "link forward");
   is("link_backlinks", "GET", "/v1/links/{path}/backlinks", "link backlinks");
   is("link_unresolved", "GET", "/v1/links/unresolved", "link unresolved");

@@ -295,8 +295,12 @@ TEST_CASE("link_resolve reads links in every spelling", "[ops][A45]") {
 TEST_CASE("tag_rename lists what it would do, then does it", "[ops][A51]") {
   FakeWorld world;
   world.files = {{"a.md", "---\ntags: [proj]\n---\n#proj/x `#proj`\n"},
-                 {"b.md", "#project\n"},
-                 {"v.base", "filters: proj\n"}};
+                 {"b.md", "#project\n```query\ntag:#project\n```\n"},
+                 {"q.md", "```query\ntag:#proj\n```\n"},
+                 {"v.base", "filters: file.hasTag(\"proj\")\n"},
+                 {"w.base", "filters: project\n"}};
+  IndexedLinks indexed(world.files);
+  world.links = &indexed;
 
   const Json planned = *run_operation(world, tag_rename(),
                                       Json{{"from", "#proj"}, {"to", "work"}, {"dry_run", true}});
@@ -306,9 +310,9 @@ TEST_CASE("tag_rename lists what it would do, then does it", "[ops][A51]") {
   CHECK(planned["changed"][0]["path"] == "a.md");
   CHECK(planned["changed"][0]["count"] == 2);
   CHECK(done["changed"].size() == 1);
-  CHECK(done["also_mentions"] == Json({"v.base"}));
+  CHECK(done["also_mentions"] == Json({"q.md", "v.base"}));
   CHECK(world.files["a.md"] == "---\ntags: [work]\n---\n#work/x `#proj`\n");
-  CHECK(world.files["b.md"] == "#project\n");
+  CHECK(world.files["b.md"].starts_with("#project\n"));
   CHECK(run_operation(world, tag_rename(), Json{{"from", "proj"}, {"to", "12"}})
             .error()
             .details["path"] == "to");
@@ -317,6 +321,8 @@ TEST_CASE("tag_rename lists what it would do, then does it", "[ops][A51]") {
 TEST_CASE("tag_rename leaves a note that changed meanwhile and says so", "[ops][A51]") {
   FakeWorld world;
   world.files = {{"a.md", "#x\n"}, {"b.md", "#x\n"}};
+  IndexedLinks indexed(world.files);
+  world.links = &indexed;
   world.before_write = [&](const std::string& path) {
     if (path == "a.md") world.files["a.md"] = "edited #x\n";
   };
@@ -336,6 +342,36 @@ TEST_CASE("tag_rename runs as a job over 20 notes", "[ops][A51]") {
 
   CHECK(*operation.size(context, *validate(operation.input, Json{{"from", "x"}, {"to", "y"}})) >
         operation.inline_limit);
+}
+
+TEST_CASE("property_rename changes names and nothing else", "[ops][A28]") {
+  FakeWorld world;
+  world.files = {{"a.md", "---\n# c\nStatus:   open # why\n'x y': [1]\n---\nstatus\n"},
+                 {"b.md", "---\n{\"status\": 1, \"k\": 2}\n---\n"},
+                 {"c.md", "---\nstatus: 1\nstate: 2\n---\n"},
+                 {"d.md", "---\nother: status\n---\n"},
+                 {"v.base", "filters: status == 1\n"}};
+  const auto before = world.files;
+  IndexedLinks indexed(world.files);
+  world.links = &indexed;
+  const Json input{{"from", "status"}, {"to", "state"}};
+  Json dry = input;
+  dry["dry_run"] = true;
+
+  const Json planned = *run_operation(world, property_rename(), dry);
+  CHECK(world.files == before);
+  const Json done = *run_operation(world, property_rename(), input);
+
+  CHECK(planned["changed"].size() == 2);
+  CHECK(planned["changed"][0]["diff"].get<std::string>().find("+state:   open # why") !=
+        std::string::npos);
+  CHECK(world.files["a.md"] == "---\n# c\nstate:   open # why\n'x y': [1]\n---\nstatus\n");
+  CHECK(world.files["b.md"] == "---\n{\"state\": 1, \"k\": 2}\n---\n");
+  CHECK(world.files["c.md"] == before.at("c.md"));
+  CHECK(done["failed"][0]["path"] == "c.md");
+  CHECK(done["failed"][0]["code"] == "conflict");
+  CHECK(done["also_mentions"] == Json({"v.base"}));
+  CHECK_FALSE(run_operation(world, property_rename(), Json{{"from", "a"}, {"to", " "}}));
 }
 
 }  // namespace

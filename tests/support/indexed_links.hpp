@@ -36,6 +36,21 @@ class IndexedLinks : public Links {
   Result<Neighborhood> neighbors(const NotePath& path, const NeighborQuestion& question) override {
     return index_.links().neighbors(path.str(), question, scope_);
   }
+  Result<MoveTree> tree(const NotePath& path) override { return MoveTree{false, {path.str()}}; }
+  Result<MoveGround> move_ground(const std::vector<FileMove>& moves) override {
+    return index_.links().move_ground(moves);
+  }
+  Result<std::vector<std::string>> files_ending_in(const std::string& suffix) override {
+    return index_.links().files_ending_in(suffix, scope_);
+  }
+  Result<std::vector<std::string>> notes_with_property(const std::string& name) override {
+    return index_.links().notes_with_property(name, scope_);
+  }
+  Result<std::vector<std::string>> notes_with_query_of(const std::string& text) override {
+    return index_.links().notes_with_query_of(text, scope_);
+  }
+  Result<Json> journal_of_move(const NotePath&, const NotePath&) override { return Json(); }
+  Status end_move(const NotePath&, const NotePath&) override { return {}; }
   IndexFixture& index() { return index_; }
 
  private:

@@ -1,0 +1,219 @@
+#include "ops/links/link_apply.hpp"
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+#include "vault/property_rename.hpp"
+
+#include <algorithm>
+
+namespace indx {
+namespace {
+
+constexpr int kMostTries = 5;
+
+NotRelinkedView not_relinked(const std::string& path, const Error& error) {
+  return {path, std::string(error.name()), error.message};
+}
+
+ParseOptions parse_options(Context& ctx) {
+  ParseOptions options;
+  options.legacy_properties = ctx.config().legacy_properties;
+  return options;
+}
+
+NoteChange splice_of(NotePath path, const std::string& etag, std::vector<TextEdit> edits) {
+  NoteChange change{.kind = NoteChange::Kind::Splice, .path = std::move(path)};
+  change.if_match = etag;
+  change.edits = std::move(edits);
+  return change;
+}
+
+/// `{etag, count}` once the links of one file are right; `count` of the plan when they were
+/// already.
+Result<Json> relink(Context& lane, const std::string& key, const MovePlan::Source& source,
+                    const MoveWorld& world) {
+  const auto path = INDX_TRY(NotePath::parse(world.place_after(source.path)));
+  for (int attempt = 0; attempt < kMostTries; ++attempt) {
+    const auto file = INDX_TRY(lane.notes().read(path));
+    const bool is_first = attempt == 0;
+    const auto done = [&](const std::string& etag, int count) -> Result<Json> {
+      return Json{{"etag", etag}, {"count", count}};
+    };
+    if (is_first && file.etag == source.etag_after) return done(file.etag, source.count);
+    if (is_first && file.etag != source.etag) {
+      // Written by this job before a restart, or changed by somebody: only the stored step knows.
+      const auto stored = lane.write_step(key, splice_of(path, source.etag, {}));
+      if (stored.has_value()) return done(stored->etag, source.count);
+      if (stored.error().reason != Reason::EtagMismatch) return stored.error();
+      continue;
+    }
+    auto rewrite = INDX_TRY(rewrite_links(file.bytes, source.path, world, parse_options(lane)));
+    if (rewrite.count == 0) return done(file.etag, 0);
+    const auto outcome = lane.write_step(is_first ? key : cat(key, "/", attempt),
+                                         splice_of(path, file.etag, std::move(rewrite.edits)));
+    if (outcome.has_value()) return done(outcome->etag, rewrite.count);
+    if (outcome.error().reason != Reason::EtagMismatch) return outcome.error();
+  }
+  return make_error(Reason::EtagMismatch,
+                    cat(path.str(), " keeps changing; its links were left as they are."));
+}
+
+Status plan_source(Context& ctx, const std::string& text, const MoveWorld& world, bool with_diff,
+                   MovePlan& plan) {
+  const auto path = INDX_TRY(NotePath::parse(text));
+  const auto file = ctx.notes().read(path);
+  if (!file.has_value()) {
+    if (file.error().reason == Reason::Forbidden)
+      plan.has_hidden_sources = true;
+    else if (file.error().reason != Reason::NotFound)  // else gone since it was indexed
+      plan.failed.push_back(not_relinked(text, file.error()));
+    return {};
+  }
+  const auto rewrite = rewrite_links(file->bytes, text, world, parse_options(ctx));
+  const auto& place = world.place_after(text);
+  if (!rewrite.has_value()) {
+    plan.failed.push_back(not_relinked(place, rewrite.error()));
+    return {};
+  }
+  if (rewrite->problem) plan.failed.push_back(not_relinked(place, *rewrite->problem));
+  if (rewrite->count == 0) return {};
+  const auto after = apply_edits(file->bytes, rewrite->edits);
+  plan.sources.push_back({text, file->etag, etag_of(after), rewrite->count,
+                          with_diff ? unified_diff(place, file->bytes, after) : ""});
+  return {};
+}
+
+}  // namespace
+
+Fields<RelinkedView> RelinkedView::fields() {
+  return {field("path", &RelinkedView::path, "The file, at its place after the move."),
+          field("etag", &RelinkedView::etag, "Its version after the change."),
+          field("count", &RelinkedView::count, "Links rewritten."),
+          field("diff", &RelinkedView::diff, "With `dry_run`: what would change.")};
+}
+Fields<NotRelinkedView> NotRelinkedView::fields() {
+  return {field("path", &NotRelinkedView::path, "The file that was not changed."),
+          field("code", &NotRelinkedView::code, "Why, for programs."),
+          field("message", &NotRelinkedView::message, "Why.")};
+}
+
+Json to_json(const MovePlan& plan) {
+  Json moves = Json::array(), sources = Json::array(), failed = Json::array();
+  for (const auto& move : plan.moves) moves.push_back({move.from, move.to});
+  for (const auto& source : plan.sources)
+    sources.push_back({source.path, source.etag, source.etag_after, source.count});
+  for (const auto& item : plan.failed) failed.push_back({item.path, item.code, item.message});
+  return {{"is_folder", plan.is_folder},
+          {"moves", moves},
+          {"files", plan.files},
+          {"sources", sources},
+          {"failed", failed},
+          {"has_hidden_sources", plan.has_hidden_sources},
+          {"path_globs", plan.path_globs}};
+}
+
+Result<MovePlan> move_plan_from_json(const Json& json) {
+  MovePlan plan;
+  try {
+    plan.is_folder = json.at("is_folder").get<bool>();
+    for (const auto& move : json.at("moves"))
+      plan.moves.push_back({move.at(0).get<std::string>(), move.at(1).get<std::string>()});
+    plan.files = json.at("files").get<std::map<std::string, std::vector<std::string>>>();
+    for (const auto& source : json.at("sources"))
+      plan.sources.push_back({source.at(0).get<std::string>(), source.at(1).get<std::string>(),
+                              source.at(2).get<std::string>(), source.at(3).get<int>(), ""});
+    for (const auto& item : json.at("failed"))
+      plan.failed.push_back({item.at(0).get<std::string>(), item.at(1).get<std::string>(),
+                             item.at(2).get<std::string>()});
+    plan.has_hidden_sources = json.at("has_hidden_sources").get<bool>();
+    plan.path_globs = json.at("path_globs").get<std::vector<std::string>>();
+  } catch (const Json::exception& error) {
+    return internal_error(cat("A stored plan of a move cannot be read: ", error.what()));
+  }
+  return plan;
+}
+
+Result<MovePlan> plan_links(Context& ctx, const NotePath& from, const NotePath& to,
+                            bool update_links, bool with_diff) {
+  const auto tree = INDX_TRY(ctx.links().tree(from));
+  MovePlan plan;
+  plan.is_folder = tree.is_folder;
+  plan.path_globs = ctx.principal().path_globs;
+  for (const auto& file : tree.files)
+    plan.moves.push_back({file, to.str() + file.substr(from.str().size())});
+  for (const auto& move : plan.moves)
+    if (!ctx.principal().path_scope().allows(move.to))
+      return make_error(Reason::Forbidden, cat("This token may not use ", move.to, "."),
+                        {{"path", move.to}});
+  if (!update_links || from == to) return plan;
+  auto ground = INDX_TRY(ctx.links().move_ground(plan.moves));
+  plan.files = std::move(ground.files);
+  const MoveWorld world(plan.moves, plan.files);
+  for (const auto& source : ground.sources)
+    INDX_TRY(plan_source(ctx, source, world, with_diff, plan));
+  return plan;
+}
+
+RelinkResult apply_links(Context& ctx, const MovePlan& plan) {
+  const MoveWorld world(plan.moves, plan.files);
+  std::map<std::string, const MovePlan::Source*> by_path;
+  std::vector<MapItem> items;
+  for (const auto& source : plan.sources) {
+    by_path[source.path] = &source;
+    items.push_back({source.path, {{"path", source.path}, {"etag", source.etag}}});
+  }
+  RelinkResult result;
+  const auto add = [&](const MapItem& item, const Result<Json>& outcome) {
+    const auto& path = world.place_after(item.id);
+    if (!outcome.has_value())
+      result.failed.push_back(not_relinked(path, outcome.error()));
+    else if ((*outcome)["count"].get<int>() > 0)
+      result.changed.push_back({path, (*outcome)["etag"].get<std::string>(), std::nullopt,
+                                (*outcome)["count"].get<int>()});
+  };
+  const auto results =
+      ctx.map("links", items, [&](Context& lane, const MapItem& item) -> Result<Json> {
+        return relink(lane, "write", *by_path.at(item.id), world);
+      });
+  // Cancelled in the middle: half of the links would be left broken, so the rest is done all the
+  // same. What was done is found so by its bytes.
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const bool is_done = results.has_value() && ((*results)[i].has_value() ||
+                                                 (*results)[i].error().reason != Reason::Cancelled);
+    add(items[i],
+        is_done ? (*results)[i]
+                : relink(ctx, cat("links-again/", items[i].id), *by_path.at(items[i].id), world));
+  }
+  return result;
+}
+
+Result<std::vector<std::string>> bases_with(Context& ctx, const std::vector<std::string>& texts) {
+  std::vector<std::string> found;
+  const auto paths = INDX_TRY(ctx.links().files_ending_in(".base"));
+  for (const auto& text : paths) {
+    const auto path = NotePath::parse(text);
+    const auto file = path ? ctx.notes().read(*path) : Result<NoteFile>(path.error());
+    if (!file.has_value()) continue;
+    const auto bytes = fold_case(replace_invalid_utf8(file->bytes));
+    const bool mentions = std::any_of(texts.begin(), texts.end(), [&](const std::string& wanted) {
+      return bytes.find(fold_case(wanted)) != std::string::npos;
+    });
+    if (mentions) found.push_back(text);
+  }
+  return found;
+}
+
+Result<std::vector<std::string>> also_mentioning(Context& ctx, const std::string& name) {
+  auto found = INDX_TRY(ctx.links().notes_with_query_of(name));
+  const auto bases = INDX_TRY(ctx.links().files_ending_in(".base"));
+  for (const auto& text : bases) {
+    const auto path = NotePath::parse(text);
+    const auto file = path ? ctx.notes().read(*path) : Result<NoteFile>(path.error());
+    if (file.has_value() && mentions_name(file->bytes, name)) found.push_back(text);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace indx

@@ -1,0 +1,61 @@
+#pragma once
+#include "ops/define.hpp"
+#include "ops/links.hpp"
+#include "vault/link_rewrite.hpp"
+
+#include <string>
+#include <vector>
+
+namespace indx {
+
+/// What a rewriting of links did to one file.
+struct RelinkedView {
+  std::string path;
+  std::optional<std::string> etag, diff;
+  int count = 0;
+  static Fields<RelinkedView> fields();
+};
+struct NotRelinkedView {
+  std::string path, code, message;
+  static Fields<NotRelinkedView> fields();
+};
+
+/// A move as it is planned, in the form that a job stores.
+struct MovePlan {
+  struct Source {
+    std::string path;  ///< before the move
+    std::string etag, etag_after;
+    int count = 0;
+    std::string diff;  ///< only for a dry run
+  };
+  bool is_folder = false;
+  std::vector<FileMove> moves;
+  std::map<std::string, std::vector<std::string>> files;  ///< as MoveWorld needs them
+  std::vector<Source> sources;
+  std::vector<NotRelinkedView> failed;
+  bool has_hidden_sources = false;  ///< files outside the caller's globs hold such links
+  std::vector<std::string> path_globs;
+};
+Json to_json(const MovePlan& plan);
+Result<MovePlan> move_plan_from_json(const Json& json);
+
+/// Which files move, and which links must follow. Reads every file that may hold such a link.
+Result<MovePlan> plan_links(Context& ctx, const NotePath& from, const NotePath& to,
+                            bool update_links, bool with_diff);
+
+struct RelinkResult {
+  std::vector<RelinkedView> changed;
+  std::vector<NotRelinkedView> failed;
+};
+/// Rewrites the links of every planned file, one guarded write each; a file that changed since the
+/// plan is planned anew. Once the move is done this always goes on to its end, whoever waits.
+RelinkResult apply_links(Context& ctx, const MovePlan& plan);
+
+/// Bases that mention one of the texts; those are a person's to change.
+Result<std::vector<std::string>> bases_with(Context& ctx, const std::vector<std::string>& texts);
+
+/// Bases, and notes with a query or base block, that name a tag or property; for a person to
+/// change.
+Result<std::vector<std::string>> also_mentioning(Context& ctx, const std::string& name);
+
+}  // namespace indx

@@ -1,0 +1,126 @@
+#include "vault/property_rename.hpp"
+
+#include "base/text.hpp"
+#include "ops/links/link_apply.hpp"
+#include "ops/notes/note_view.hpp"
+#include "ops/operations.hpp"
+
+namespace indx {
+namespace property_rename_op {
+
+struct Input {
+  std::string from, to;
+  bool dry_run = false;
+};
+struct Output {
+  std::string from, to;
+  bool dry_run = false;
+  std::vector<RelinkedView> changed;
+  std::vector<std::string> also_mentions;
+  std::vector<NotRelinkedView> failed;
+  bool partial = false;
+};
+
+/// What is to be renamed, as the stored first step: `[[path, etag]]`.
+Result<Json> plan(Context& ctx, const Input& in) {
+  Json notes = Json::array();
+  const auto paths = INDX_TRY(ctx.links().notes_with_property(in.from));
+  for (const auto& text : paths) {
+    const auto path = INDX_TRY(NotePath::parse(text));
+    const auto file = ctx.notes().read(path);
+    if (file.has_value()) notes.push_back({text, file->etag});  // else gone since it was indexed
+  }
+  return notes;
+}
+
+/// nullopt: nothing to do.
+Result<std::optional<RelinkedView>> rename_in(Context& ctx, const Input& in,
+                                              const std::string& text, const std::string& etag) {
+  const auto path = INDX_TRY(NotePath::parse(text));
+  const auto file = INDX_TRY(ctx.notes().read(path));
+  NoteChange change{.kind = NoteChange::Kind::Splice, .path = path};
+  change.if_match = etag;
+  change.dry_run = in.dry_run;
+  // In another file than planned the edits would not fit: then only a stored step counts.
+  if (file.etag == etag) {
+    change.edits = INDX_TRY(rename_property(file.bytes, in.from, in.to));
+    if (change.edits.empty()) return std::optional<RelinkedView>();
+  }
+  const auto outcome = INDX_TRY(in.dry_run ? ctx.notes().write(change)
+                                           : ctx.write_step(cat("rename/", text), change));
+  return std::optional(
+      RelinkedView{text, outcome.etag, in.dry_run ? std::optional(outcome.diff) : std::nullopt, 1});
+}
+
+Result<Output> run(Context& ctx, const Input& in) {
+  INDX_TRY(rename_property("", in.from, in.to));  // refuses a name that cannot be one
+  Output out;
+  out.from = in.from;
+  out.to = in.to;
+  out.dry_run = in.dry_run;
+  const Json notes =
+      INDX_TRY(ctx.step("plan", Json{{"from", in.from}}, [&] { return plan(ctx, in); }));
+  JobProgress progress;
+  progress.phase = "rename";
+  progress.total = static_cast<std::int64_t>(notes.size());
+  for (const auto& note : notes) {
+    if (ctx.cancel().is_cancelled())
+      return make_error(Reason::Cancelled,
+                        cat("Cancelled after ", progress.done, " of ", notes.size(), " notes."),
+                        Json{{"partial", {{"done", progress.done}, {"total", notes.size()}}}});
+    const auto path = note[0].get<std::string>();
+    progress.current = path;
+    auto renamed = rename_in(ctx, in, path, note[1].get<std::string>());
+    if (!renamed.has_value())
+      out.failed.push_back({path, std::string(renamed.error().name()), renamed.error().message});
+    else if (*renamed)
+      out.changed.push_back(std::move(**renamed));
+    ++progress.done;
+    ctx.progress(progress);
+  }
+  out.partial = !out.failed.empty();
+  out.also_mentions = INDX_TRY(also_mentioning(ctx, in.from));
+  return out;
+}
+
+Result<std::size_t> size(Context& ctx, const Input& in) {
+  const auto paths = INDX_TRY(ctx.links().notes_with_property(in.from));
+  return in.dry_run ? std::size_t{0} : paths.size();
+}
+
+}  // namespace property_rename_op
+
+Operation property_rename() {
+  using namespace property_rename_op;
+  return define<Input, Output>({
+      .name = "property_rename",
+      .summary = "Rename a property in all notes; values, order and comments stay.",
+      .guidance =
+          "Try `dry_run` first. A note that has the new name already is listed as failed. Over "
+          "20 notes it runs as a job.",
+      .scopes = {Scope::VaultWrite},
+      .route = {"POST", "/v1/properties/rename"},
+      .cli_positional = {"from", "to"},
+      .execution = Execution::Sized,
+      .inline_limit = 20,
+      .size = size,
+      .effect = Effect::Writes,
+      .is_idempotent = true,
+      .input = {field("from", &Input::from, "The name as it is, in any case.", length(1, 256)),
+                field("to", &Input::to, "The name as it shall be.", length(1, 256)),
+                field("dry_run", &Input::dry_run, "Only list the notes and edits.", optional)},
+      .output = {field("from", &Output::from, "The old name."),
+                 field("to", &Output::to, "The new name."),
+                 field("dry_run", &Output::dry_run, "True: nothing was written."),
+                 field("changed", &Output::changed, "Notes changed, in path order."),
+                 field(
+                     "also_mentions", &Output::also_mentions,
+                     "Bases, and notes with a query or base block, that may name it; not edited."),
+                 field("failed", &Output::failed, "Notes left as they were."),
+                 field("partial", &Output::partial, "True: some notes were left as they were.")},
+      .failures = {{Reason::ValidationFailed, "The new name cannot be one of a property."}},
+      .handler = run,
+  });
+}
+
+}  // namespace indx

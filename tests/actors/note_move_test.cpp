@@ -1,0 +1,164 @@
+#include "actors/note_move.hpp"
+
+#include "base/text.hpp"
+#include "tests/support/process.hpp"
+#include "vault/vault_move.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+namespace indx {
+namespace {
+
+/// A vault and the state database of one instance; `restart` is a crash and the next start.
+struct MoveFixture {
+  MoveFixture() {
+    std::filesystem::create_directories(folder.path() + "/.indx");
+    folder.write("a.md", "# A\n");
+    folder.write("d/x.md", "x\n");
+    folder.write("d/e/y.png", "y\n");
+    restart("first");
+  }
+  void restart(const std::string& instance) {
+    state.reset();
+    auto opened = State::open(
+        {.dir = folder.path() + "/.indx", .instance = instance, .kinds = {{"note_move", 1, false}}},
+        clock, random);
+    REQUIRE(opened);
+    state = std::move(*opened);
+  }
+  Result<NoteWrite> plan(const std::string& from, const std::string& to, const Json& journal = {},
+                         const std::string& if_match = "") {
+    NoteChange change{.kind = NoteChange::Kind::Move, .path = NotePath::parse(from).value()};
+    change.to = NotePath::parse(to).value();
+    change.journal = journal;
+    change.if_match = if_match;
+    return plan_write(vault, {.change = change, .actor = "api", .subject = "tok_1"}, clock, random);
+  }
+  std::vector<std::string> told() {
+    std::vector<std::string> kinds;
+    for (const auto& event : state->events.after(0, {"note.*", "job.*"}, "", 100).value())
+      kinds.push_back(event.kind);
+    return kinds;
+  }
+  bool has(const std::string& path) const {
+    return std::filesystem::exists(folder.path() + "/" + path);
+  }
+
+  TempFolder folder;
+  SystemClock clock;
+  SeededRandom random{1};
+  Vault vault = Vault::open(folder.path(), Durability::Off).value();
+  std::unique_ptr<State> state;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(MoveFixture, "a crash behind the rename keeps the move, one before it drops it",
+                 "[actors][A22]") {
+  const bool is_folder = GENERATE(false, true);
+  const std::string from = is_folder ? "d" : "a.md", to = is_folder ? "z/d2" : "z/b.md";
+  auto write = plan(from, to).value();
+  REQUIRE(begin_write(*state, write));
+  restart("second");
+  REQUIRE(settle_writes(*state, vault));
+  CHECK(has(from));
+  CHECK(told().empty());
+
+  auto again = plan(from, to).value();
+  std::string displaced;
+  REQUIRE(begin_write(*state, again));
+  REQUIRE(perform_write(vault, again, &displaced).value());
+  restart("third");
+  REQUIRE(settle_writes(*state, vault));
+  REQUIRE(settle_writes(*state, vault));
+
+  CHECK_FALSE(has(from));
+  CHECK(has(is_folder ? "z/d2/e/y.png" : "z/b.md"));
+  CHECK(told() == std::vector<std::string>{"note.moved"});
+  CHECK(state->intents.open_intents().value().empty());
+}
+
+TEST_CASE_METHOD(MoveFixture, "what a crash left of a move becomes one job", "[actors][A22]") {
+  const Json journal{{"sources", Json::array()}, {"path_globs", {"**"}}};
+  auto write = plan("a.md", "b.md", journal).value();
+  std::string displaced;
+  REQUIRE(begin_write(*state, write));
+  REQUIRE(perform_write(vault, write, &displaced).value());
+  REQUIRE(finish_write(*state, write.intent, write.outcome));
+  CHECK(journal_of_move(state->db, "a.md", "b.md").value() == journal);
+
+  restart("second");
+  REQUIRE(settle_writes(*state, vault));
+  REQUIRE(settle_writes(*state, vault));
+
+  CHECK(told() == std::vector<std::string>{"note.moved", "job.created"});
+  const auto job = state->claim().value();
+  REQUIRE(job.has_value());
+  CHECK(job->input["from"] == "a.md");
+  CHECK(job->input["to"] == "b.md");
+  CHECK(job->owner.path_globs == std::vector<std::string>{"**"});
+  REQUIRE(end_move(*state, "a.md", "b.md"));
+  CHECK(journal_of_move(state->db, "a.md", "b.md").value().is_null());
+}
+
+TEST_CASE_METHOD(MoveFixture, "a rename that stopped half-way is finished", "[actors][A22]") {
+  auto write = plan("a.md", "A.md").value();
+  REQUIRE(begin_write(*state, write));
+  std::filesystem::rename(folder.path() + "/a.md", folder.path() + "/" + write.intent.temp_name);
+
+  restart("second");
+  REQUIRE(settle_writes(*state, vault));
+
+  CHECK(has("A.md"));
+  CHECK(told() == std::vector<std::string>{"note.moved"});
+}
+
+TEST_CASE_METHOD(MoveFixture, "a move refuses what it would lose or break",
+                 "[actors][A2][A22][M-12]") {
+  folder.write("B.md", "2\n");
+  const auto reason = [&](const std::string& from, const std::string& to,
+                          const std::string& if_match = "") {
+    const auto planned = plan(from, to, {}, if_match);
+    return planned.has_value() ? Reason::kCount : planned.error().reason;
+  };
+
+  CHECK(reason("a.md", "b.md") == Reason::Conflict);
+  CHECK(reason("a.md", "D") == Reason::Conflict);
+  CHECK(reason("d", "d/e/f") == Reason::ValidationFailed);
+  CHECK(reason("a.md", ".trash/a.md") == Reason::Forbidden);
+  CHECK(reason("a.md", "x#y.md") == Reason::ValidationFailed);
+  CHECK(reason("none.md", "b2.md") == Reason::NotFound);
+  CHECK(reason("a.md", "c.md", "0000000000000000") == Reason::EtagMismatch);
+  CHECK(reason("d", "D") == Reason::kCount);
+  CHECK(reason("a.md", "A.md") == Reason::kCount);
+}
+
+TEST_CASE_METHOD(MoveFixture, "a file that changed under its guard goes back", "[actors][A11]") {
+  auto write = plan("a.md", "b.md", {}, vault.read(NotePath::parse("a.md").value())->etag).value();
+  REQUIRE(begin_write(*state, write));
+  folder.write("a.md", "# Edited outside\n");
+  std::string displaced;
+
+  CHECK_FALSE(perform_write(vault, write, &displaced).value());
+
+  CHECK(folder.read("a.md") == "# Edited outside\n");
+  CHECK_FALSE(has("b.md"));
+}
+
+TEST_CASE_METHOD(MoveFixture, "the history of a file follows it", "[actors][A14]") {
+  REQUIRE(state->versions.keep("d/x.md", "old\n", "", clock.now()));
+  REQUIRE(state->versions.keep("d0/x.md", "other\n", "", clock.now()));
+  auto write = plan("d", "z").value();
+  std::string displaced;
+  REQUIRE(begin_write(*state, write));
+  REQUIRE(perform_write(vault, write, &displaced).value());
+  REQUIRE(finish_write(*state, write.intent, write.outcome));
+
+  CHECK(state->versions.list("z/x.md")->size() == 1);
+  CHECK(state->versions.list("d/x.md")->empty());
+  CHECK(state->versions.list("d0/x.md")->size() == 1);
+}
+
+}  // namespace indx

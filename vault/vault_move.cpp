@@ -1,0 +1,177 @@
+#include "vault/vault_move.hpp"
+
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+#include "vault/vault_place.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace indx {
+namespace {
+
+std::optional<struct stat> stat_at(int folder, const std::string& name) {
+  struct stat info {};
+  if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return info;
+}
+
+/// rename that never replaces; 0 or the errno.
+int rename_fresh(const VaultPlace& from, const VaultPlace& to) {
+  const int source = from.folder.get(), target = to.folder.get();
+  if (::renameat2(source, from.name.c_str(), target, to.name.c_str(), RENAME_NOREPLACE) == 0)
+    return 0;
+  if (!is_unsupported_rename(errno)) return errno;
+  // Without NOREPLACE: a link is never made over a name that exists, and a folder is never renamed
+  // over one that holds something.
+  const auto old = stat_at(source, from.name);
+  if (!old) return ENOENT;
+  if (stat_at(target, to.name)) return EEXIST;
+  if (S_ISDIR(old->st_mode))
+    return ::renameat(source, from.name.c_str(), target, to.name.c_str()) == 0 ? 0 : errno;
+  if (::linkat(source, from.name.c_str(), target, to.name.c_str(), 0) != 0) return errno;
+  ::unlinkat(source, from.name.c_str(), 0);
+  return 0;
+}
+
+Error in_the_way(const NotePath& to) {
+  return make_error(Reason::Conflict, cat("`", to.str(), "` exists already; choose another name."),
+                    Json{{"path", to.str()}, {"existing", to.str()}});
+}
+
+void collect_files(int folder, const std::string& prefix, std::vector<std::string>& files) {
+  std::vector<std::string> names;
+  for_each_name(folder, [&](std::string_view name, unsigned char) {
+    if (!is_ignored_segment(name)) names.emplace_back(name);
+  });
+  for (const auto& name : names) {
+    const auto info = stat_at(folder, name);
+    if (!info) continue;
+    if (S_ISREG(info->st_mode)) {
+      if (const auto path = NotePath::parse(prefix + name)) files.push_back(path->str());
+    } else if (S_ISDIR(info->st_mode)) {
+      const VaultFd inner(
+          ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (inner) collect_files(inner.get(), cat(prefix, name, "/"), files);
+    }
+  }
+}
+
+}  // namespace
+
+Result<VaultEntry> look_at(const Vault& vault, const NotePath& path) {
+  VaultEntry entry;
+  if (path.is_ignored()) return entry;
+  auto place = walk_to(vault.root(), path, MissingFolders::Refuse, Durability::Off);
+  if (!place) {
+    if (place.error().reason == Reason::NotFound) return entry;
+    return place.error();
+  }
+  const auto info = stat_at(place->folder.get(), place->name);
+  if (!info) return entry;
+  if (S_ISREG(info->st_mode)) entry.kind = VaultEntry::Kind::File;
+  if (S_ISDIR(info->st_mode)) entry.kind = VaultEntry::Kind::Folder;
+  if (entry.kind != VaultEntry::Kind::None) entry.inode = info->st_ino;
+  return entry;
+}
+
+std::optional<NotePath> taken_by(const Vault& vault, const NotePath& to, const NotePath& from) {
+  const auto segments = split(to.str(), '/');
+  std::vector<std::string> found = {""};  // folders that match so far, each with a final slash
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const auto folded = fold_case(segments[i]);
+    const bool is_last = i + 1 == segments.size();
+    std::vector<std::string> next;
+    for (const auto& folder : found) {
+      const VaultFd fd(
+          ::open(cat(vault.root(), "/", folder).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+      if (!fd) continue;
+      for_each_name(fd.get(), [&](std::string_view name, unsigned char) {
+        if (!is_valid_utf8(name) || fold_case(normal_name(name)) != folded) return;
+        const auto info = stat_at(fd.get(), std::string(name));
+        if (info && (is_last || S_ISDIR(info->st_mode)))
+          next.push_back(cat(folder, name, is_last ? "" : "/"));
+      });
+    }
+    found = std::move(next);
+  }
+  std::sort(found.begin(), found.end());
+  for (const auto& candidate : found) {
+    const auto path = NotePath::parse(candidate);
+    if (path && *path != from) return *path;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> files_below(const Vault& vault, const NotePath& folder) {
+  std::vector<std::string> files;
+  auto place = walk_to(vault.root(), folder, MissingFolders::Refuse, Durability::Off);
+  if (!place) return files;
+  const VaultFd inner(::openat(place->folder.get(), place->name.c_str(),
+                               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (inner) collect_files(inner.get(), folder.str() + "/", files);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Status move_entry(const Vault& vault, const NotePath& from, const NotePath& to,
+                  const std::string& temp_name) {
+  const VaultPlace source =
+      INDX_TRY(walk_to(vault.root(), from, MissingFolders::Refuse, vault.durability()));
+  const auto old = stat_at(source.folder.get(), source.name);
+  if (!old || !(S_ISREG(old->st_mode) || S_ISDIR(old->st_mode))) return missing_file(from);
+  const VaultPlace target =
+      INDX_TRY(walk_to(vault.root(), to, MissingFolders::Create, vault.durability()));
+  // The name as asked for: where only its composition is new, the entry must take that on.
+  const VaultPlace wanted{VaultFd(::fcntl(target.folder.get(), F_DUPFD_CLOEXEC, 0)),
+                          std::string(to.name())};
+  int failed = rename_fresh(source, wanted);
+  if (failed == EEXIST) {
+    const auto there = stat_at(wanted.folder.get(), wanted.name);
+    if (!there || there->st_ino != old->st_ino || there->st_dev != old->st_dev)
+      return in_the_way(to);
+    const VaultPlace between{VaultFd(::fcntl(target.folder.get(), F_DUPFD_CLOEXEC, 0)), temp_name};
+    failed = rename_fresh(source, between);
+    if (failed == 0) {
+      failed = rename_fresh(between, wanted);
+      if (failed != 0) rename_fresh(between, source);
+    }
+    if (failed == EEXIST) return in_the_way(to);
+  }
+  if (failed != 0) return file_error(failed, "move", from.str());
+  sync_fd(target.folder.get(), vault.durability());
+  sync_fd(source.folder.get(), vault.durability());
+  return {};
+}
+
+Result<bool> recover_move(const Vault& vault, const NotePath& to, const std::string& temp_name,
+                          std::uint64_t inode) {
+  auto place = walk_to(vault.root(), to, MissingFolders::Refuse, Durability::Full);
+  if (!place) {
+    if (place.error().reason == Reason::NotFound) return false;
+    return place.error();
+  }
+  const int folder = place->folder.get();
+  const VaultPlace wanted{VaultFd(::fcntl(folder, F_DUPFD_CLOEXEC, 0)), std::string(to.name())};
+  const auto half_way = stat_at(folder, temp_name);
+  if (half_way && half_way->st_ino == inode) {
+    const VaultPlace between{VaultFd(::fcntl(folder, F_DUPFD_CLOEXEC, 0)), temp_name};
+    if (const int failed = rename_fresh(between, wanted); failed != 0)
+      return file_error(failed, "move", to.str());
+    sync_fd(folder, Durability::Full);
+    return true;
+  }
+  bool is_there = false;  // asked of the names, since a file system may find both spellings
+  for_each_name(folder, [&](std::string_view name, unsigned char) {
+    if (name != wanted.name) return;
+    const auto info = stat_at(folder, wanted.name);
+    is_there = info && info->st_ino == inode;
+  });
+  return is_there;
+}
+
+}  // namespace indx

@@ -1,0 +1,151 @@
+#include "vault/vault_place.hpp"
+
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
+#include <sys/stat.h>
+
+namespace indx {
+namespace {
+
+struct DirCloser {
+  void operator()(DIR* dir) const { ::closedir(dir); }
+};
+
+/// The spelling on disk of `name` in `folder` (rule 1.4): exact if there is one, else what equals
+/// it in normal form.
+std::string name_on_disk(int folder, const std::string& name) {
+  struct stat info {};
+  if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+    return name;
+  const bool may_differ = std::any_of(name.begin(), name.end(), [](char c) {
+    return c == ' ' || static_cast<unsigned char>(c) >= 0x80;
+  });
+  if (!may_differ) return name;
+  std::string found;
+  for_each_name(folder, [&](std::string_view other, unsigned char) {
+    if (is_valid_utf8(other) && normal_name(other) == name && (found.empty() || other < found))
+      found = std::string(other);
+  });
+  return found.empty() ? name : found;
+}
+
+bool is_link(int folder, const std::string& name) {
+  struct stat info {};
+  return ::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
+}
+
+}  // namespace
+
+bool is_unsupported_rename(int error) {
+  return error == EINVAL || error == ENOSYS || error == ENOTSUP;
+}
+
+Error file_error(int error, std::string_view action, std::string_view path) {
+  const std::string message = cat("Could not ", action, " `", path, "`: ", std::strerror(error),
+                                  ".");  // NOLINT(concurrency-mt-unsafe): glibc's is safe
+  const Json details{{"path", path}};
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENXIO:  // a socket: no note has that path
+      return not_found(cat("`", path, "` does not exist."), details);
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return make_error(Reason::Forbidden, message, details);
+    case ENAMETOOLONG:
+    case EINVAL:
+      return invalid(message, details);
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE:
+    case EBUSY:
+      return make_error(Reason::Unavailable, message, details);
+    default:
+      return internal_error(message, details);
+  }
+}
+
+Error missing_file(const NotePath& path) {
+  return not_found(cat("`", path.str(), "` does not exist."), Json{{"path", path.str()}});
+}
+
+Error refused_link(const NotePath& path) {
+  return make_error(Reason::Forbidden, cat("`", path.str(), "` goes through a symbolic link."),
+                    Json{{"path", path.str()}});
+}
+
+VaultFd open_root(const std::string& root) {
+  return VaultFd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+/// A name as NotePath spells it: the form under which names compare.
+std::string normal_name(std::string_view name) {
+  return to_nfc(replace_all(name, "\xC2\xA0", " "));
+}
+
+bool for_each_name(int folder,
+                   const std::function<void(std::string_view name, unsigned char type)>& visit) {
+  const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (copy < 0) return false;
+  const std::unique_ptr<DIR, DirCloser> dir(::fdopendir(copy));
+  if (!dir) {
+    ::close(copy);
+    return false;
+  }
+  while (const dirent* entry =
+             ::readdir(dir.get())) {  // NOLINT(concurrency-mt-unsafe): the stream is ours alone
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") visit(name, entry->d_type);
+  }
+  return true;
+}
+
+void sync_fd(int fd, Durability durability) {
+  if (durability != Durability::Off) ::fsync(fd);
+}
+
+/// Walks to the folder of `path` one segment at a time. Fails with `forbidden` at a symbolic link.
+Result<VaultPlace> walk_to(const std::string& root, const NotePath& path, MissingFolders folders,
+                           Durability durability) {
+  VaultPlace place{open_root(root), {}};
+  if (!place.folder) return file_error(errno, "open", "the vault");
+  std::vector<std::string> segments = split(path.str(), '/');
+  for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
+    const std::string name = name_on_disk(place.folder.get(), segments[i]);
+    const auto open_folder = [&] {
+      return VaultFd(::openat(place.folder.get(), name.c_str(),
+                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    };
+    VaultFd next = open_folder();
+    if (!next && errno == ENOENT && folders == MissingFolders::Create) {
+      if (::mkdirat(place.folder.get(), name.c_str(), 0777) != 0 && errno != EEXIST)
+        return file_error(errno, "create the folder of", path.str());
+      sync_fd(place.folder.get(), durability);
+      next = open_folder();
+    }
+    if (!next) {
+      const int error = errno;
+      if (is_link(place.folder.get(), name)) return refused_link(path);
+      if (error == ENOTDIR && folders == MissingFolders::Create)
+        return make_error(Reason::Conflict,
+                          cat("`", segments[i], "` in `", path.str(),
+                              "` is a file, so it cannot hold another one. Choose another path."),
+                          Json{{"path", path.str()}});
+      return file_error(error, "open the folder of", path.str());
+    }
+    place.folder = std::move(next);
+  }
+  place.name = name_on_disk(place.folder.get(), segments.back());
+  return place;
+}
+
+}  // namespace indx

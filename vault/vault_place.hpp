@@ -1,0 +1,59 @@
+#pragma once
+#include "base/config.hpp"
+#include "vault/note_path.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+
+namespace indx {
+
+/// Internal to `vault/vault*.cpp`: how a path becomes an open folder and a name in it.
+
+class VaultFd {
+ public:
+  explicit VaultFd(int fd = -1) : fd_(fd) {}
+  VaultFd(VaultFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  VaultFd& operator=(VaultFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~VaultFd() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+/// An open folder and the name of one entry in it. No symbolic link was followed on the way.
+struct VaultPlace {
+  VaultFd folder;
+  std::string name;
+};
+
+enum class MissingFolders : std::uint8_t { Refuse, Create };
+
+/// Walks to the folder of `path` one segment at a time. Fails with `forbidden` at a symbolic link.
+Result<VaultPlace> walk_to(const std::string& root, const NotePath& path, MissingFolders folders,
+                           Durability durability);
+
+Error file_error(int error, std::string_view action, std::string_view path);
+Error missing_file(const NotePath& path);
+Error refused_link(const NotePath& path);
+VaultFd open_root(const std::string& root);
+/// A name as NotePath spells it: the form under which names compare.
+std::string normal_name(std::string_view name);
+/// Calls `visit` with name and d_type of each entry; false when the folder cannot be read.
+bool for_each_name(int folder,
+                   const std::function<void(std::string_view name, unsigned char type)>& visit);
+void sync_fd(int fd, Durability durability);
+/// Whether the file system lacks a form of rename.
+bool is_unsupported_rename(int error);
+
+}  // namespace indx
