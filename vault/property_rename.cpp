@@ -65,8 +65,10 @@ Result<std::vector<TextEdit>> rename_property(std::string_view bytes, std::strin
   for (std::size_t i = 0; i + 1 < root.children.size(); i += 2) {
     const YamlNode& key = tree.nodes[static_cast<std::size_t>(root.children[i])];
     if (fold_case(key.text) != old_key || key.text == to) continue;
-    edits.push_back(
-        {block.content_begin + key.begin, block.content_begin + key.end, spelled_key(to)});
+    const auto begin = block.content_begin + key.begin;
+    // A key in double quotes keeps them: the block may be JSON.
+    edits.push_back({begin, block.content_begin + key.end,
+                     bytes[begin] == '"' ? Json(std::string(to)).dump() : spelled_key(to)});
   }
   const Frontmatter after = parse_frontmatter(apply_edits(bytes, edits));
   if (after.error || after.values != expected)
