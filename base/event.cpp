@@ -12,7 +12,8 @@ Json Event::to_json(const std::string& epoch) const {
   json["actor"] = actor;
   json["subject"] = subject;
   if (!job_id.empty()) json["job_id"] = job_id;
-  for (const auto& [key, value] : data.items()) if (!json.contains(key)) json[key] = value;  // the envelope is ours
+  for (const auto& [key, value] : data.items())
+    if (!json.contains(key)) json[key] = value;  // the envelope is ours
   return json;
 }
 

@@ -9,10 +9,12 @@
 namespace indx {
 namespace {
 
-std::atomic<LogLevel> g_level = LogLevel::Info;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables):
-                                                 // set once at start
-std::atomic<LogFormat> g_format = LogFormat::Text;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables):
-                                                    // set once at start
+std::atomic<LogLevel> g_level =
+    LogLevel::Info;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables):
+                     // set once at start
+std::atomic<LogFormat> g_format =
+    LogFormat::Text;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables):
+                      // set once at start
 thread_local std::string
     t_request;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): see LogContext
 thread_local std::string

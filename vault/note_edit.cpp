@@ -263,13 +263,20 @@ Json to_json(const WriteOutcome& outcome) {
                            {"from_slug", change.from_slug},
                            {"to_slug", change.to_slug},
                            {"line", change.line}});
-  return Json{{"path", outcome.path.str()},   {"old_etag", outcome.old_etag},
-              {"etag", outcome.etag},         {"sha256", outcome.sha256},
-              {"old_size", outcome.old_size}, {"size", outcome.size},
-              {"created", outcome.created},   {"changed", outcome.changed},
-              {"diff", outcome.diff},         {"trash_path", outcome.trash_path},
-              {"warnings", outcome.warnings}, {"anchors", std::move(anchors)},
-              {"moved_from", outcome.moved_from}, {"moved_files", outcome.moved_files}};
+  return Json{{"path", outcome.path.str()},
+              {"old_etag", outcome.old_etag},
+              {"etag", outcome.etag},
+              {"sha256", outcome.sha256},
+              {"old_size", outcome.old_size},
+              {"size", outcome.size},
+              {"created", outcome.created},
+              {"changed", outcome.changed},
+              {"diff", outcome.diff},
+              {"trash_path", outcome.trash_path},
+              {"warnings", outcome.warnings},
+              {"anchors", std::move(anchors)},
+              {"moved_from", outcome.moved_from},
+              {"moved_files", outcome.moved_files}};
 }
 
 Result<WriteOutcome> write_outcome_from_json(const Json& json) {

@@ -92,11 +92,11 @@ struct WriteOutcome {
   std::string sha256 = {};
   std::size_t old_size = 0, size = 0;
   bool created = false;
-  bool changed = false;                    ///< false: the bytes were equal, nothing was written
-  std::string diff = {};                   ///< unified diff, only for dry_run
-  std::string trash_path = {};             ///< where a deleted note lies now
-  std::vector<std::string> warnings = {};  ///< `index_pending`
-  std::vector<AnchorChange> anchors = {};  ///< of headings that the change renamed
+  bool changed = false;                       ///< false: the bytes were equal, nothing was written
+  std::string diff = {};                      ///< unified diff, only for dry_run
+  std::string trash_path = {};                ///< where a deleted note lies now
+  std::vector<std::string> warnings = {};     ///< `index_pending`
+  std::vector<AnchorChange> anchors = {};     ///< of headings that the change renamed
   std::string moved_from = {};                ///< Move: the path before; `path` is the new one
   std::vector<std::string> moved_files = {};  ///< Move of a folder: its files, below the folder
 };
