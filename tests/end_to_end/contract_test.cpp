@@ -25,13 +25,16 @@ Json without_times(Json json) {
 }
 
 /// MCP leaves out what is null.
-Json without_nulls(Json json) {
-  if (json.is_object())
-    std::erase_if(json.get_ref<Json::object_t&>(),
-                  [](const auto& entry) { return entry.second.is_null(); });
-  for (auto& value : json)
-    if (value.is_structured()) value = without_nulls(value);
-  return json;
+Json without_nulls(const Json& json) {
+  if (!json.is_structured()) return json;
+  Json kept = json.is_object() ? Json::object() : Json::array();
+  for (const auto& [key, value] : json.items()) {
+    if (json.is_array())
+      kept.push_back(without_nulls(value));
+    else if (!value.is_null())
+      kept[key] = without_nulls(value);
+  }
+  return kept;
 }
 
 }  // namespace
