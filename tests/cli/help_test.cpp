@@ -85,7 +85,7 @@ TEST_CASE("the banner shows address, token file and three commands", "[cli]") {
 
   CHECK(holds(text, "address  http://127.0.0.1:8080\n"));
   CHECK(holds(text, "$(cat '/my notes/.indx/token')"));
-  CHECK(holds(text, "indx ai tag --scope-glob '**' --apply --vault '/my notes'"));
+  CHECK(holds(text, "indx ai tag --scope-glob '**' --apply --async --vault '/my notes'"));
   CHECK(holds(text, "indx job watch --vault '/my notes'"));
 }
 

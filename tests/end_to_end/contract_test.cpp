@@ -71,8 +71,8 @@ TEST_CASE("an operation answers the same by REST, command line and MCP",
         .body["result"];
   };
   std::set<std::string> tools;
-  for (const auto& tool : mcp("tools/list", Json::object())["tools"])
-    tools.insert(tool["name"].get<std::string>());
+  const Json catalog = mcp("tools/list", Json::object());
+  for (const auto& tool : catalog["tools"]) tools.insert(tool["name"].get<std::string>());
   int compared = 0, compared_with_mcp = 0;
 
   const Json contract = Json::parse(run_indx({"schema"}).out, nullptr, false);
