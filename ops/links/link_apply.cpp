@@ -188,9 +188,11 @@ RelinkResult apply_links(Context& ctx, const MovePlan& plan) {
   return result;
 }
 
-Result<std::vector<std::string>> bases_with(Context& ctx, const std::vector<std::string>& texts) {
+Result<std::vector<std::string>> files_naming(Context& ctx, const std::vector<std::string>& texts) {
   std::vector<std::string> found;
-  const auto paths = INDX_TRY(ctx.links().files_ending_in(".base"));
+  auto paths = INDX_TRY(ctx.links().files_ending_in(".base"));
+  const auto canvases = INDX_TRY(ctx.links().files_ending_in(".canvas"));
+  paths.insert(paths.end(), canvases.begin(), canvases.end());
   for (const auto& text : paths) {
     const auto path = NotePath::parse(text);
     const auto file = path ? ctx.notes().read(*path) : Result<NoteFile>(path.error());
@@ -201,6 +203,7 @@ Result<std::vector<std::string>> bases_with(Context& ctx, const std::vector<std:
     });
     if (mentions) found.push_back(text);
   }
+  std::sort(found.begin(), found.end());
   return found;
 }
 

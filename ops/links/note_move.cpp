@@ -118,7 +118,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   if (plan.has_hidden_sources) out.warnings.emplace_back("links_outside_scope");
   out.partial = !out.failed.empty() || plan.has_hidden_sources;
   if (in.update_links && out.changed)
-    out.also_mentions = INDX_TRY(bases_with(ctx, mentions_of(paths.from, plan.is_folder)));
+    out.also_mentions = INDX_TRY(files_naming(ctx, mentions_of(paths.from, plan.is_folder)));
   return out;
 }
 
@@ -176,7 +176,7 @@ Operation note_move() {
                  field("partial", &Output::partial,
                        "True: the move stands, but some links were not rewritten."),
                  field("also_mentions", &Output::also_mentions,
-                       "Bases that may name the old path; not edited."),
+                       "Bases and canvases that may name the old path; they are not edited."),
                  field(
                      "warnings", &Output::warnings,
                      "Codes: `links_outside_scope`, files outside your globs link to the old name; "

@@ -24,13 +24,15 @@ Json without_times(Json json) {
   return json;
 }
 
-/// MCP leaves out what is null.
+/// MCP leaves out what is null, and gives values of any kind as text.
 Json without_nulls(const Json& json) {
   if (!json.is_structured()) return json;
   Json kept = json.is_object() ? Json::object() : Json::array();
   for (const auto& [key, value] : json.items()) {
     if (json.is_array())
       kept.push_back(without_nulls(value));
+    else if (key.ends_with("_json") && value.is_string())  // a value of any kind, as its text
+      kept[key.substr(0, key.size() - 5)] = Json::parse(value.get_ref<const std::string&>());
     else if (!value.is_null())
       kept[key] = without_nulls(value);
   }
