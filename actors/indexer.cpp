@@ -52,7 +52,7 @@ struct IndexerState {
 
   ParseOptions options() const { return {parts->config.legacy_properties}; }
   Status open();
-  Status make_anew();
+  Status make_anew(bool keeps_old);
   void heal(const Error& error);
   Result<Json> index(const IndexRequest& request);
   void scan(ScanRequest request, caf::typed_response_promise<Reply> promise);
@@ -79,10 +79,10 @@ Status IndexerState::open() {
   return files->load();
 }
 
-Status IndexerState::make_anew() {
+Status IndexerState::make_anew(bool keeps_old) {
   files.reset();
   writer.reset();
-  INDX_TRY(NoteIndexWriter::discard(parts->config.index_dir));
+  INDX_TRY(NoteIndexWriter::discard(parts->config.index_dir, keeps_old));
   return open();
 }
 
@@ -93,7 +93,7 @@ void IndexerState::heal(const Error& error) {
   std::vector<caf::typed_response_promise<Reply>> promises;
   if (current) promises = std::move(current->promises);
   current.reset();
-  if (const Status opened = make_anew(); !opened.has_value()) {
+  if (const Status opened = make_anew(true); !opened.has_value()) {
     log_error("index.db cannot be made anew", {{"error", opened.error().message}});
     for (auto& promise : promises) promise.deliver(Reply{opened.error()});
     self->quit(caf::exit_reason::unhandled_exception);
@@ -155,7 +155,7 @@ Status IndexerState::begin_scan(const ScanRequest& request) {
             .is_external = request.is_external,
             .started = parts->clock.monotonic()};
   if (request.reset_db) {
-    INDX_TRY(make_anew());
+    INDX_TRY(make_anew(false));
   } else if (request.rebuild && request.paths.empty()) {
     INDX_TRY(writer->begin());
     INDX_TRY(files->clear());

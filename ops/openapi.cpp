@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace indx {
@@ -170,6 +171,50 @@ Json components() {
               {"properties", {{"job", {{"type", "object"}}}}}}}}}}}}}};
 }
 
+/// What the server answers beside the operations: streams, and what a supervisor asks without a
+/// token.
+struct PlainRoute {
+  const char *path, *id, *summary, *media_type;
+  bool needs_token = false, may_be_unready = false;
+};
+constexpr std::array kPlainRoutes = {
+    PlainRoute{"/v1/events", "events", "Stream of changes; `kinds` filters, Last-Event-ID resumes.",
+               "text/event-stream", true},
+    PlainRoute{"/v1/jobs/{id}/events", "job_events",
+               "Stream of one job: its record first, then each change, `done` at the end.",
+               "text/event-stream", true},
+    PlainRoute{"/healthz", "healthz", "Whether the process answers.", "application/json"},
+    PlainRoute{"/readyz", "readyz", "Whether it takes requests; else 503.", "application/json",
+               false, true},
+    PlainRoute{"/version", "version", "Name and version.", "application/json"},
+    PlainRoute{"/v1/health", "health", "State of the parts; 503 unless ready.", "application/json",
+               false, true}};
+
+Json plain_object(const PlainRoute& route) {
+  const bool is_stream = std::string_view(route.media_type) == "text/event-stream";
+  Json responses = Json::object();
+  responses["200"] = {{"description", route.summary},
+                      {"content", {{route.media_type, {{"schema", Json::object()}}}}}};
+  if (route.may_be_unready) responses["503"] = {{"description", "Not ready yet, or stopping."}};
+  if (route.needs_token)
+    responses["401"] = error_response(Reason::Unauthorized, "A token is needed.");
+  const Json text{{"type", "string"}};
+  Json parameters = Json::array();
+  for (const auto& name : route_fields(route.path))
+    parameters.push_back({{"name", name}, {"in", "path"}, {"required", true}, {"schema", text}});
+  if (is_stream)
+    parameters.push_back({{"name", "Last-Event-ID"}, {"in", "header"}, {"schema", text}});
+  if (std::string_view(route.id) == "events")
+    parameters.push_back({{"name", "kinds"}, {"in", "query"}, {"schema", text}});
+  Json result{{"operationId", route.id}, {"summary", route.summary}};
+  result["tags"] = Json::array({"service"});
+  result["security"] =
+      route.needs_token ? Json::array({Json{{"bearer", Json::array()}}}) : Json::array();
+  if (!parameters.empty()) result["parameters"] = std::move(parameters);
+  result["responses"] = std::move(responses);
+  return result;
+}
+
 }  // namespace
 
 Json openapi_document(const Registry& registry, bool has_provider) {
@@ -181,6 +226,7 @@ Json openapi_document(const Registry& registry, bool has_provider) {
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     paths[operation.route.pattern][method] = operation_object(operation);
   }
+  for (const auto& route : kPlainRoutes) paths[route.path]["get"] = plain_object(route);
   return Json{{"openapi", "3.1.0"},
               {"info",
                {{"title", "indx"},

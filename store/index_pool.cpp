@@ -18,10 +18,17 @@ ino_t inode_of(const std::string& path) {
 
 Result<IndexPool::Connection> IndexPool::connect(const std::string& path) {
   const ino_t inode = inode_of(path);
-  return Connection{INDX_TRY(Database::open(path, {.read_only = true,
-                                                   .durability = Durability::Normal,
-                                                   .cache_kib = kReaderCacheKib})),
-                    inode};
+  auto db = INDX_TRY(Database::open(
+      path, {.read_only = true, .durability = Durability::Normal, .cache_kib = kReaderCacheKib}));
+  bool has_tables = false;
+  {
+    auto version = db.prepare("PRAGMA user_version");
+    has_tables = INDX_TRY(version.step()) && version.integer(0) > 0;
+  }
+  if (!has_tables)
+    return make_error(Reason::Unavailable, "The index is being made anew; try again in a second.",
+                      {{"retry_after_s", 1}});
+  return Connection{std::move(db), inode};
 }
 
 Result<std::unique_ptr<IndexPool>> IndexPool::open(const std::string& path,

@@ -35,9 +35,9 @@ class NoteIndexWriter {
   /// Whether an error of a running index says that its file is broken, so that it has to be made
   /// anew.
   static bool is_damaged(const Error& error);
-  /// Moves index.db aside (to index.db.damaged); no writer may be open. Readers notice by
-  /// themselves.
-  static Status discard(const std::string& dir);
+  /// Takes index.db away, or keeps it as index.db.damaged where somebody may want to look at it; no
+  /// writer may be open. Readers notice by themselves.
+  static Status discard(const std::string& dir, bool is_kept);
 
   Status begin();
   Status commit();  ///< also raises the generation when something changed

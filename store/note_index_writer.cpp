@@ -241,7 +241,17 @@ bool NoteIndexWriter::is_damaged(const Error& error) {
   return (code & 0xff) == kCorrupt || (code & 0xff) == kNoDatabase || code == kShortRead;
 }
 
-Status NoteIndexWriter::discard(const std::string& dir) { return move_aside(dir + "/index.db"); }
+Status NoteIndexWriter::discard(const std::string& dir, bool is_kept) {
+  const auto path = dir + "/index.db";
+  if (is_kept) return move_aside(path);
+  for (const auto* suffix : {"", "-wal", "-shm"}) {
+    std::error_code error;
+    std::filesystem::remove(path + suffix, error);
+    if (error)
+      return make_error(Reason::Unavailable, cat("The index cannot be removed: ", error.message()));
+  }
+  return {};
+}
 
 Status NoteIndexWriter::Impl::load_generation(Random& random) {
   auto query = db.prepare(

@@ -5,6 +5,8 @@
 #include "base/unicode.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <unordered_set>
 
 namespace indx {
@@ -143,6 +145,7 @@ class CanvasScanner {
     return at_ > begin;
   }
   void number() {
+    const auto begin = at_;
     if (peek() == '-') ++at_;
     if (peek() == '0')
       ++at_;
@@ -157,6 +160,8 @@ class CanvasScanner {
       if (peek() == '+' || peek() == '-') ++at_;
       if (!digits()) return fail("a number is incomplete");
     }
+    if (!std::isfinite(std::strtod(std::string(text_.substr(begin, at_ - begin)).c_str(), nullptr)))
+      fail("a number is out of range");
   }
 
   std::optional<unsigned> hex4() {
@@ -185,16 +190,17 @@ class CanvasScanner {
     const auto code = c == 'u' ? hex4() : std::nullopt;
     if (!code) return fail("an escape is not valid");
     char32_t point = *code;
-    if (point >= 0xD800 && point < 0xDC00 && text_.substr(at_).starts_with("\\u")) {
-      const auto back = at_;
+    if (point >= 0xD800 && point < 0xE000) {
+      // Half a pair has no UTF-8: it could be kept, but never shown or compared.
+      if (point >= 0xDC00 || !text_.substr(at_).starts_with("\\u"))
+        return fail("half of a surrogate pair stands alone");
       at_ += 2;
       const auto low = hex4();
-      if (low && *low >= 0xDC00 && *low < 0xE000)
-        point = 0x10000 + ((point - 0xD800) << 10U) + (*low - 0xDC00);
-      else
-        at_ = back;
+      if (!low || *low < 0xDC00 || *low >= 0xE000)
+        return fail("half of a surrogate pair stands alone");
+      point = 0x10000 + ((point - 0xD800) << 10U) + (*low - 0xDC00);
     }
-    append_utf8(out, point >= 0xD800 && point < 0xE000 ? 0xFFFD : point);
+    append_utf8(out, point);
   }
   std::string string() {
     std::string out;

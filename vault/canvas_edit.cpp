@@ -5,7 +5,6 @@
 #include "vault/canvas.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
@@ -69,16 +68,18 @@ Status check_member(bool is_node, const std::string& key, const Json& value) {
   return {};
 }
 
+std::vector<std::string> required_members(bool is_node, const std::string& type) {
+  if (!is_node) return {"id", "fromNode", "toNode"};
+  std::vector<std::string> required = {"id", "type", "x", "y", "width", "height"};
+  if (type == "text" || type == "file") required.push_back(type);
+  if (type == "link") required.emplace_back("url");
+  return required;
+}
+
 Status check_object(bool is_node, const Json& object) {
   if (!object.is_object()) return invalid("A node or an edge must be an object.");
-  std::vector<std::string> required = {"id", "fromNode", "toNode"};
-  if (is_node) {
-    required = {"id", "type", "x", "y", "width", "height"};
-    const auto type = object.value("type", Json());
-    if (type == "text" || type == "file") required.push_back(type.get<std::string>());
-    if (type == "link") required.emplace_back("url");
-  }
-  for (const auto& key : required)
+  const auto type = object.value("type", Json());
+  for (const auto& key : required_members(is_node, type.is_string() ? type.get<std::string>() : ""))
     if (!object.contains(key))
       return invalid(cat("A ", is_node ? "node" : "edge", " needs `", key, "`."), {{"path", key}});
   for (const auto& [key, value] : object.items()) INDX_TRY(check_member(is_node, key, value));
@@ -152,32 +153,59 @@ CanvasList list_of(std::string_view bytes, const std::optional<CanvasSpan>& arra
   return list;
 }
 
-/// One object with members set and removed; all others keep their bytes.
+/// One object with members set and removed; all others keep their bytes, and new ones look like
+/// those that are there. A member both set and removed is set.
 Result<std::string> edited_object(const std::string& text, const Json& set,
                                   const std::vector<std::string>& unset) {
-  std::string now = text;
-  for (const auto& key : unset) {
-    const auto item = INDX_TRY(read_canvas_item(now));
-    const auto* member = item.find(key);
-    if (member == nullptr) continue;
-    const auto index = static_cast<std::size_t>(member - item.members.data());
-    // With the comma before it, or, for the first, up to the next key.
-    const auto begin = index > 0 ? item.members[index - 1].value.end : member->key_span.begin;
-    const auto end =
-        index > 0 || item.members.size() == 1 ? member->value.end : item.members[1].key_span.begin;
-    now.erase(begin, end - begin);
+  const auto item = INDX_TRY(read_canvas_item(text));
+  const auto& members = item.members;
+  const auto between = [&](std::size_t begin, std::size_t end) {
+    return std::string_view(text).substr(begin, end - begin);
+  };
+  const std::unordered_set<std::string_view> removed(unset.begin(), unset.end());
+  std::unordered_map<std::string_view, const Json*> changed;
+  for (const auto& [key, value] : set.items()) changed.emplace(key, &value);
+
+  std::string_view lead, colon = ":", tail = between(item.span.begin + 1, item.span.end - 1);
+  if (!members.empty()) {
+    lead = between(item.span.begin + 1, members[0].key_span.begin);
+    colon = between(members[0].key_span.end, members[0].value.begin);
+    tail = between(members.back().value.end, item.span.end - 1);
+  }
+  std::unordered_set<std::string_view> present;
+  std::string out = "{";
+  bool is_first = true;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto& member = members[i];
+    present.insert(member.key);
+    const auto found = changed.find(member.key);
+    if (found == changed.end() && removed.contains(member.key)) continue;
+    // The comma belongs to what stands before a member; the first that is left has none.
+    out += is_first ? lead : between(members[i - 1].value.end, member.key_span.begin);
+    out += between(member.key_span.begin, member.value.begin);
+    if (found == changed.end())
+      out += between(member.value.begin, member.value.end);
+    else
+      out += json_bytes(*found->second);
+    is_first = false;
   }
   for (const auto& [key, value] : set.items()) {
-    const auto item = INDX_TRY(read_canvas_item(now));
-    if (const auto* member = item.find(key)) {
-      now.replace(member->value.begin, member->value.end - member->value.begin, json_bytes(value));
-      continue;
-    }
-    const bool has_members = !item.members.empty();
-    const auto at = has_members ? item.members.back().value.end : item.span.begin + 1;
-    now.insert(at, cat(has_members ? "," : "", json_bytes(Json(key)), ":", json_bytes(value)));
+    if (present.contains(key)) continue;
+    out += cat(is_first ? "" : ",", lead, json_bytes(Json(key)), colon, json_bytes(value));
+    is_first = false;
   }
-  return now;
+  return cat(out, tail, "}");
+}
+
+/// An update leaves no gap: what the format asks for is still there. What was missing before may
+/// stay so, unless the update is about it.
+Status check_required(bool is_node, const CanvasOp& op, const CanvasItem& item) {
+  for (const auto& key : required_members(is_node, std::string(item.text("type")))) {
+    const bool is_unset = std::find(op.unset.begin(), op.unset.end(), key) != op.unset.end();
+    if ((is_unset || op.object.contains("type")) && item.find(key) == nullptr)
+      return invalid(cat("A ", is_node ? "node" : "edge", " needs `", key, "`."), {{"path", key}});
+  }
+  return {};
 }
 
 struct CanvasEditor {
@@ -226,17 +254,7 @@ struct CanvasEditor {
     for (const auto& [key, value] : op.object.items()) INDX_TRY(check_member(is_node, key, value));
     auto text = INDX_TRY(edited_object(list.pieces[index].text, op.object, op.unset));
     const auto item = INDX_TRY(read_canvas_item(text));
-    const std::array<const char*, 2> ends = {"fromNode", "toNode"};
-    const std::array<const char*, 5> shape = {"type", "x", "y", "width", "height"};
-    const auto check = [&](const char* key) -> Status {
-      const bool is_unset = std::find(op.unset.begin(), op.unset.end(), key) != op.unset.end();
-      if (!is_unset || item.find(key) != nullptr) return {};
-      return invalid(cat("`", key, "` cannot be removed."), {{"path", key}});
-    };
-    if (is_node)
-      for (const auto* key : shape) INDX_TRY(check(key));
-    else
-      for (const auto* key : ends) INDX_TRY(check(key));
+    INDX_TRY(check_required(is_node, op, item));
     if (!is_node && (op.object.contains("fromNode") || op.object.contains("toNode")))
       INDX_TRY(check_ends(std::string(item.text("fromNode")), std::string(item.text("toNode"))));
     read_ends(list.pieces[index], item);

@@ -54,9 +54,8 @@ class Tagger {
     const auto& options = task_.options;
     if (options.use_existing || !options.candidates.empty()) suggestions = known_tags();
     const bool fits =
-        std::any_of(suggestions.begin(), suggestions.end(), [&](const TagSuggestion& s) {
-          return s.confidence >= options.min_confidence || is_current(s.tag);
-        });
+        std::any_of(suggestions.begin(), suggestions.end(),
+                    [&](const TagSuggestion& s) { return s.confidence >= options.min_confidence; });
     if (!fits && !is_settled_ && options.allow_new && options.candidates.empty())
       for (auto& suggestion : new_tags()) suggestions.push_back(std::move(suggestion));
     return finish(std::move(suggestions));
@@ -78,16 +77,8 @@ class Tagger {
     auto reply = select_tags(task_, std::move(suggestions));
     const auto most = static_cast<std::size_t>(std::max(0, task_.options.max_per_note));
     if (reply.warnings.size() > most) reply.warnings.resize(most);
-    // Tags that are there count: a second run must not go on adding the next best ones.
-    const auto room = most - std::min(most, task_.current_tags.size());
-    if (reply.tags.size() > room) reply.tags.resize(room);
     reply.source = "extractive";
     return reply;
-  }
-
-  bool is_current(const std::string& tag) const {
-    return std::any_of(task_.current_tags.begin(), task_.current_tags.end(),
-                       [&](const std::string& one) { return fold_case(one) == fold_case(tag); });
   }
 
   /// Whether a tag of the note is one that its text names: then it needs no new one.

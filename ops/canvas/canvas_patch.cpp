@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "ops/canvas/canvas_view.hpp"
 #include "ops/operations.hpp"
+#include "ops/step_field.hpp"
 
 #include <algorithm>
 #include <array>
@@ -59,13 +60,8 @@ Result<CanvasOp> to_canvas_op(const Step& step, std::size_t index) {
   INDX_ASSERT(row != kCanvasOps.end());  // the schema allows no other name
   const auto check = [&](const char* name, bool given, bool wanted) -> Status {
     if (given == wanted) return {};
-    const std::string at = cat("ops[", index, "].", name);
-    return invalid(
-        cat("`", at, "` ", wanted ? "is required by" : "means nothing to", " `", step.op, "`."),
-        Json{{"path", at},
-             {"expected", wanted ? "a value" : "nothing"},
-             {"actual", given ? "a value" : "missing"},
-             {"op_index", index}});
+    return wrong_step_field(index, name, wanted ? "is required by" : "means nothing to", step.op,
+                            given);
   };
   INDX_TRY(check("id", step.id.has_value(), row->takes_id));
   INDX_TRY(check("node", step.node.has_value(), row->takes_node));
@@ -84,9 +80,7 @@ Result<CanvasWritten> run(Context& ctx, const Input& in) {
   NoteChange change = change_of(NoteChange::Kind::CanvasPatch, INDX_TRY(canvas_path(in.path)));
   for (std::size_t i = 0; i < in.ops.size(); ++i)
     change.canvas_ops.push_back(INDX_TRY(to_canvas_op(in.ops[i], i)));
-  change.if_match = plain_etag(in.if_match);
-  change.expected_sha256 = in.expected_sha256;
-  change.dry_run = in.dry_run;
+  guard(change, in);
   return write_and_view(ctx, change);
 }
 

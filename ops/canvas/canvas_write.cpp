@@ -14,10 +14,8 @@ struct Input {
 Result<CanvasWritten> run(Context& ctx, const Input& in) {
   NoteChange change = change_of(NoteChange::Kind::CanvasWrite, INDX_TRY(canvas_path(in.path)));
   change.canvas = in.canvas.value;
-  change.if_match = plain_etag(in.if_match);
-  change.expected_sha256 = in.expected_sha256;
+  guard(change, in);
   change.if_not_exists = in.if_not_exists;
-  change.dry_run = in.dry_run;
   return write_and_view(ctx, change);
 }
 

@@ -87,9 +87,9 @@ Status plan_source(Context& ctx, const std::string& text, const MoveWorld& world
 }  // namespace
 
 Fields<RelinkedView> RelinkedView::fields() {
-  return {field("path", &RelinkedView::path, "The file, at its place after the move."),
+  return {field("path", &RelinkedView::path, "The file, at its place after the change."),
           field("etag", &RelinkedView::etag, "Its version after the change."),
-          field("count", &RelinkedView::count, "Links rewritten."),
+          field("count", &RelinkedView::count, "Links, or uses of the name, rewritten."),
           field("diff", &RelinkedView::diff, "With `dry_run`: what would change.")};
 }
 Fields<NotRelinkedView> NotRelinkedView::fields() {

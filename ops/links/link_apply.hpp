@@ -8,7 +8,7 @@
 
 namespace indx {
 
-/// What a rewriting of links did to one file.
+/// What a rewriting of links or names did to one file.
 struct RelinkedView {
   std::string path;
   std::optional<std::string> etag, diff;

@@ -1,7 +1,7 @@
 #include "vault/property_rename.hpp"
 
 #include "base/text.hpp"
-#include "ops/links/link_apply.hpp"
+#include "ops/links/bulk_rename.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
 
@@ -21,63 +21,34 @@ struct Output {
   bool partial = false;
 };
 
-/// What is to be renamed, as the stored first step: `[[path, etag]]`.
+/// What is to be renamed, as the stored first step.
 Result<Json> plan(Context& ctx, const Input& in) {
   Json notes = Json::array();
   const auto paths = INDX_TRY(ctx.links().notes_with_property(in.from));
-  for (const auto& text : paths) {
-    const auto path = INDX_TRY(NotePath::parse(text));
-    const auto file = ctx.notes().read(path);
-    if (file.has_value()) notes.push_back({text, file->etag});  // else gone since it was indexed
+  for (const auto& path : paths) {
+    const auto file = ctx.notes().read(INDX_TRY(NotePath::parse(path)));
+    if (file.has_value()) notes.push_back(planned_note(*file, 1));  // else gone since indexed
   }
   return notes;
 }
 
-/// nullopt: nothing to do.
-Result<std::optional<RelinkedView>> rename_in(Context& ctx, const Input& in,
-                                              const std::string& text, const std::string& etag) {
-  const auto path = INDX_TRY(NotePath::parse(text));
-  const auto file = INDX_TRY(ctx.notes().read(path));
-  NoteChange change{.kind = NoteChange::Kind::Splice, .path = path};
-  change.if_match = etag;
-  change.dry_run = in.dry_run;
-  // In another file than planned the edits would not fit: then only a stored step counts.
-  if (file.etag == etag) {
-    change.edits = INDX_TRY(rename_property(file.bytes, in.from, in.to));
-    if (change.edits.empty()) return std::optional<RelinkedView>();
-  }
-  const auto outcome = INDX_TRY(in.dry_run ? ctx.notes().write(change)
-                                           : ctx.write_step(cat("rename/", text), change));
-  return std::optional(
-      RelinkedView{text, outcome.etag, in.dry_run ? std::optional(outcome.diff) : std::nullopt, 1});
-}
-
 Result<Output> run(Context& ctx, const Input& in) {
   INDX_TRY(rename_property("", in.from, in.to));  // refuses a name that cannot be one
-  Output out;
-  out.from = in.from;
-  out.to = in.to;
-  out.dry_run = in.dry_run;
-  const Json notes =
+  const Json planned =
       INDX_TRY(ctx.step("plan", Json{{"from", in.from}}, [&] { return plan(ctx, in); }));
-  JobProgress progress;
-  progress.phase = "rename";
-  progress.total = static_cast<std::int64_t>(notes.size());
-  for (const auto& note : notes) {
-    if (ctx.cancel().is_cancelled())
-      return make_error(Reason::Cancelled,
-                        cat("Cancelled after ", progress.done, " of ", notes.size(), " notes."),
-                        Json{{"partial", {{"done", progress.done}, {"total", notes.size()}}}});
-    const auto path = note[0].get<std::string>();
-    progress.current = path;
-    auto renamed = rename_in(ctx, in, path, note[1].get<std::string>());
-    if (!renamed.has_value())
-      out.failed.push_back({path, std::string(renamed.error().name()), renamed.error().message});
-    else if (*renamed)
-      out.changed.push_back(std::move(**renamed));
-    ++progress.done;
-    ctx.progress(progress);
-  }
+  auto renamed = INDX_TRY(rename_in_notes(
+      ctx, planned, in.dry_run,
+      [&](const NotePath& path, const std::string& etag) -> Result<std::optional<NoteChange>> {
+        const auto file = INDX_TRY(ctx.notes().read(path));
+        NoteChange change{.kind = NoteChange::Kind::Splice, .path = path};
+        // In another file than planned the edits would not fit: then only a stored step counts.
+        if (file.etag != etag) return std::optional(std::move(change));
+        change.edits = INDX_TRY(rename_property(file.bytes, in.from, in.to));
+        return change.edits.empty() ? std::nullopt : std::optional(std::move(change));
+      }));
+  Output out{in.from, in.to, in.dry_run};
+  out.changed = std::move(renamed.changed);
+  out.failed = std::move(renamed.failed);
   out.partial = !out.failed.empty();
   out.also_mentions = INDX_TRY(also_mentioning(ctx, in.from));
   return out;

@@ -7,7 +7,7 @@ namespace indx {
 namespace daily_append_op {
 
 struct Input {
-  std::string markdown, date, if_match;
+  std::string markdown, date, if_match, expected_sha256;
   bool dry_run = false;
 };
 
@@ -26,8 +26,7 @@ NoteChange append_to(const NotePath& path, const Input& in) {
   op.kind = PatchKind::AppendBody;
   op.markdown = in.markdown;
   change.ops = {std::move(op)};
-  change.if_match = plain_etag(in.if_match);
-  change.dry_run = in.dry_run;
+  guard(change, in);
   return change;
 }
 
@@ -35,7 +34,7 @@ Result<WriteView> run(Context& ctx, const Input& in) {
   if (trim(in.markdown).empty())
     return invalid("`markdown` is empty; there is nothing to add.", Json{{"path", "markdown"}});
   const auto daily = INDX_TRY(find_daily_note(ctx, in.date));
-  if (!in.if_match.empty() || ctx.notes().exists(daily.path))
+  if (!in.if_match.empty() || !in.expected_sha256.empty() || ctx.notes().exists(daily.path))
     return view_write(INDX_TRY(ctx.notes().write(append_to(daily.path, in))), in.dry_run);
   NoteChange change = change_of(NoteChange::Kind::Write, daily.path);
   change.body = INDX_TRY(append_body(INDX_TRY(beginning(ctx, daily)), in.markdown));
@@ -62,6 +61,7 @@ Operation daily_append() {
       .effect = Effect::Writes,
       .input = {field("markdown", &Input::markdown, "The text to add.", length(1, 1 << 20)),
                 date_field(&Input::date), if_match_field(&Input::if_match),
+                expected_sha256_field(&Input::expected_sha256),
                 field("dry_run", &Input::dry_run, "Show the change as a diff; write nothing.",
                       optional)},
       .output = WriteView::fields(),

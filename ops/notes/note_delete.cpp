@@ -11,10 +11,8 @@ struct Input {
 
 Result<WriteView> run(Context& ctx, const Input& in) {
   NoteChange change = change_of(NoteChange::Kind::Delete, INDX_TRY(NotePath::parse(in.path)));
-  change.if_match = plain_etag(in.if_match);
-  change.expected_sha256 = in.expected_sha256;
+  guard(change, in);
   change.permanent = in.permanent;
-  change.dry_run = in.dry_run;
   const WriteOutcome outcome = INDX_TRY(ctx.notes().write(change));
   return view_write(outcome, in.dry_run);
 }

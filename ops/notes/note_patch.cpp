@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
+#include "ops/step_field.hpp"
 
 #include <algorithm>
 #include <array>
@@ -137,12 +138,7 @@ Status check_fields(const Step& step, const OpRow& row, std::size_t index) {
                        [&](const auto& field) { return field.first == name && field.second; });
   };
   const auto refuse = [&](const std::string& name, std::string_view means, bool given) {
-    const std::string at = cat("ops[", index, "].", name);
-    return invalid(cat("`", at, "` ", means, " `", step.op, "`."),
-                   Json{{"path", at},
-                        {"expected", given ? "nothing" : "a value"},
-                        {"actual", given ? "a value" : "missing"},
-                        {"op_index", index}});
+    return wrong_step_field(index, name, means, step.op, given);
   };
   std::vector<std::string> known = words_of(row.allowed, ' ');
   for (const std::string& wanted : words_of(row.required, ' ')) {
@@ -202,9 +198,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   NoteChange change = change_of(NoteChange::Kind::Patch, INDX_TRY(NotePath::parse(in.path)));
   for (std::size_t i = 0; i < in.ops.size(); ++i)
     change.ops.push_back(INDX_TRY(to_patch_op(in.ops[i], i)));
-  change.if_match = plain_etag(in.if_match);
-  change.expected_sha256 = in.expected_sha256;
-  change.dry_run = in.dry_run;
+  guard(change, in);
   const WriteOutcome outcome = INDX_TRY(ctx.notes().write(change));
   NoteFile file = INDX_TRY(in.dry_run ? imagined(ctx, change) : ctx.notes().read(outcome.path));
   if (in.dry_run) file.etag = outcome.etag;

@@ -16,10 +16,8 @@ Result<WriteView> run(Context& ctx, const Input& in) {
   NoteChange change = change_of(NoteChange::Kind::Restore, INDX_TRY(NotePath::parse(in.path)));
   KeptVersion kept = INDX_TRY(ctx.versions().read(change.path, in.version));
   change.body = std::move(kept.bytes);
-  change.if_match = plain_etag(in.if_match);
-  change.expected_sha256 = in.expected_sha256;
+  guard(change, in);
   change.if_not_exists = in.if_not_exists;
-  change.dry_run = in.dry_run;
   const WriteOutcome outcome = INDX_TRY(ctx.notes().write(change));
   return view_write(outcome, in.dry_run);
 }

@@ -150,6 +150,14 @@ Field<Struct> next_cursor_field(std::optional<std::string> Struct::*member) {
 
 /// The etag inside an If-Match value: without quotes and `W/`.
 std::string plain_etag(std::string_view if_match);
+/// The conditions and `dry_run` of a change, from an input that has these fields.
+template <typename Input>
+void guard(NoteChange& change, const Input& in) {
+  change.if_match = plain_etag(in.if_match);
+  change.expected_sha256 = in.expected_sha256;
+  change.dry_run = in.dry_run;
+}
+
 /// Opaque cursor text around a small JSON value, and back; `validation_failed` for anything else.
 std::string make_cursor(const Json& position);
 Result<Json> read_cursor(const std::string& cursor);

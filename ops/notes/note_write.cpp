@@ -19,10 +19,8 @@ Result<WriteView> run(Context& ctx, const Input& in) {
         in.frontmatter->is_null() ? FrontmatterMode::Remove : FrontmatterMode::Replace;
     if (in.frontmatter->is_object()) change.frontmatter = *in.frontmatter;
   }
-  change.if_match = plain_etag(in.if_match);
-  change.expected_sha256 = in.expected_sha256;
+  guard(change, in);
   change.if_not_exists = in.if_not_exists;
-  change.dry_run = in.dry_run;
   const WriteOutcome outcome = INDX_TRY(ctx.notes().write(change));
   return view_write(outcome, in.dry_run);
 }

@@ -1,6 +1,6 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
-#include "ops/links/link_apply.hpp"
+#include "ops/links/bulk_rename.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
 
@@ -13,31 +13,12 @@ struct Input {
   std::string from, to;
   bool dry_run = false;
 };
-struct Changed {
-  std::string path, etag;
-  int count = 0;
-  std::optional<std::string> diff;
-  static Fields<Changed> fields() {
-    return {field("path", &Changed::path, "The note."),
-            field("etag", &Changed::etag, "Its version after the change."),
-            field("count", &Changed::count, "Uses renamed."),
-            field("diff", &Changed::diff, "With `dry_run`: what would change.")};
-  }
-};
-struct Failed {
-  std::string path, code, message;
-  static Fields<Failed> fields() {
-    return {field("path", &Failed::path, "The note that was not changed."),
-            field("code", &Failed::code, "Why, for programs."),
-            field("message", &Failed::message, "Why.")};
-  }
-};
 struct Output {
   std::string from, to;
   bool dry_run = false;
-  std::vector<Changed> changed;
+  std::vector<RelinkedView> changed;
   std::vector<std::string> also_mentions;
-  std::vector<Failed> failed;
+  std::vector<NotRelinkedView> failed;
   bool partial = false;
 };
 
@@ -57,36 +38,20 @@ int count_uses(const ParsedNote& note, const std::string& folded_tag) {
   }));
 }
 
-/// What is to be renamed, as the stored first step: `[{path, etag, count}]` and the files that only
-/// mention the tag.
+/// What is to be renamed, as the stored first step.
 Result<Json> plan(Context& ctx, const std::string& from) {
   Json notes = Json::array();
   const std::string folded = fold_case(from);
   const auto paths = INDX_TRY(ctx.index().paths_with_tag(from));
-  for (const auto& text : paths) {
-    const NotePath path = INDX_TRY(NotePath::parse(text));
-    auto file = ctx.notes().read(path);
+  for (const auto& path : paths) {
+    const auto file = ctx.notes().read(INDX_TRY(NotePath::parse(path)));
     if (!file) continue;  // gone since it was indexed
     ParseOptions options;
     options.legacy_properties = ctx.config().legacy_properties;
     const int count = count_uses(parse_note(file->bytes, options), folded);
-    if (count > 0)
-      notes.push_back(Json{{"path", path.str()}, {"etag", file->etag}, {"count", count}});
+    if (count > 0) notes.push_back(planned_note(*file, count));
   }
-  return Json{{"notes", notes}};
-}
-
-/// An error, so that a stopping server never takes half of the work for all of it.
-Error cancelled(const Output& out, const JobProgress& progress) {
-  Json partial = Json::array();
-  for (const auto& change : out.changed) partial.push_back(change.path);
-  return make_error(
-      Reason::Cancelled,
-      cat("Cancelled after ", progress.done, " of ", progress.total.value_or(0), " notes."),
-      Json{{"partial",
-            {{"done", progress.done},
-             {"total", progress.total.value_or(0)},
-             {"changed", partial}}}});
+  return notes;
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
@@ -96,27 +61,14 @@ Result<Output> run(Context& ctx, const Input& in) {
   out.dry_run = in.dry_run;
   const Json planned =
       INDX_TRY(ctx.step("plan", Json{{"from", out.from}}, [&] { return plan(ctx, out.from); }));
-  JobProgress progress;
-  progress.phase = "rename";
-  progress.total = static_cast<std::int64_t>(planned["notes"].size());
-  for (const auto& item : planned["notes"]) {
-    if (ctx.cancel().is_cancelled()) return cancelled(out, progress);
-    const std::string path = item["path"].get<std::string>();
-    NoteChange change = change_of(NoteChange::Kind::Patch, INDX_TRY(NotePath::parse(path)));
-    change.ops = {PatchOp{PatchKind::RenameTag, "", Json(), "", out.from, out.to}};
-    change.if_match = item["etag"].get<std::string>();
-    change.dry_run = in.dry_run;
-    progress.current = path;
-    auto outcome =
-        in.dry_run ? ctx.notes().write(change) : ctx.write_step("rename/" + path, change);
-    if (outcome && outcome->changed)
-      out.changed.push_back({path, outcome->etag, item["count"].get<int>(),
-                             in.dry_run ? std::optional(outcome->diff) : std::nullopt});
-    else if (!outcome)
-      out.failed.push_back({path, std::string(outcome.error().name()), outcome.error().message});
-    ++progress.done;
-    ctx.progress(progress);
-  }
+  auto renamed = INDX_TRY(
+      rename_in_notes(ctx, planned, in.dry_run, [&](const NotePath& path, const std::string&) {
+        NoteChange change = change_of(NoteChange::Kind::Patch, path);
+        change.ops = {PatchOp{.kind = PatchKind::RenameTag, .from = out.from, .to = out.to}};
+        return Result<std::optional<NoteChange>>(std::optional(std::move(change)));
+      }));
+  out.changed = std::move(renamed.changed);
+  out.failed = std::move(renamed.failed);
   out.partial = !out.failed.empty();
   out.also_mentions = INDX_TRY(also_mentioning(ctx, out.from));
   return out;

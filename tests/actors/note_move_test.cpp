@@ -147,7 +147,7 @@ TEST_CASE_METHOD(MoveFixture, "a file that changed under its guard goes back", "
   CHECK_FALSE(has("b.md"));
 }
 
-TEST_CASE_METHOD(MoveFixture, "the history of a file follows it", "[actors][A14]") {
+TEST_CASE_METHOD(MoveFixture, "the history of a file follows it", "[actors][A22]") {
   REQUIRE(state->versions.keep("d/x.md", "old\n", "", clock.now()));
   REQUIRE(state->versions.keep("d0/x.md", "other\n", "", clock.now()));
   auto write = plan("d", "z").value();

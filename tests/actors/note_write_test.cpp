@@ -149,7 +149,7 @@ TEST_CASE_METHOD(WriteFixture,
 }
 
 TEST_CASE_METHOD(WriteFixture, "the before-image of a confirmed write is kept as a version",
-                 "[actors][A14]") {
+                 "[actors]") {
   auto write = plan(std::nullopt);
   std::string displaced;
   REQUIRE(begin_write(*state, write));

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+
 namespace indx {
 namespace {
 
@@ -116,6 +118,56 @@ TEST_CASE("the event of an AI call names the first 50 paths of 60", "[end_to_end
   CHECK(event["scope_paths"].size() == 50);
   CHECK(event["scope_paths"][49] == "n59.md");
   CHECK(event["applied_paths"].size() == 50);
+}
+
+TEST_CASE("tagging a whole vault a second time changes nothing", "[end_to_end][C84]") {
+  const TempFolder vault;
+  std::filesystem::copy(
+      INDX_SAMPLE_VAULT, vault.path(),
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::remove_all(vault.path() + "/.indx");
+  RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
+  const Json tag_all = {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}, {"apply", true}};
+
+  const auto first = server.call("POST", "/v1/ai/tag", tag_all).body["data"];
+  const auto tagged = vault_files(vault);
+  const auto second = server.call("POST", "/v1/ai/tag", tag_all).body["data"];
+
+  CHECK(first["applied"].size() >= 5);
+  CHECK(second["applied"].empty());
+  CHECK(vault_files(vault) == tagged);
+}
+
+TEST_CASE("an applied tag is one write a note, told once, and only at the etag given",
+          "[end_to_end][C55]") {
+  const TempFolder vault;
+  for (const std::string name : {"a", "b", "c"})
+    vault.write(name + ".md", cat("# ", name, "\n\nCompost warms the compost heap.\n"));
+  RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
+  EventFeed feed(server, "?kinds=note.*");
+  const auto etag_of = [&](const std::string& path) {
+    return server.call("GET", "/v1/notes/" + path).body["data"]["etag"].get<std::string>();
+  };
+  const Json if_match = {{"a.md", etag_of("a.md")}, {"b.md", "0000000000000000"}};
+
+  const auto reply = server.call("POST", "/v1/ai/tag",
+                                 {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}},
+                                  {"apply", true},
+                                  {"if_match", if_match},
+                                  {"if_match_mode", "skip"}});
+  INFO(reply.body.dump());
+  REQUIRE(feed.wait_for("note.updated", "c.md"));
+
+  std::map<std::string, std::string> written;
+  for (const auto& note : reply.body["data"]["applied"])
+    written[note["path"].get<std::string>()] = note["etag"].get<std::string>();
+  CHECK(written ==
+        std::map<std::string, std::string>{{"a.md", etag_of("a.md")}, {"c.md", etag_of("c.md")}});
+  std::map<std::string, std::string> told;
+  for (const auto& frame : feed.frames())
+    CHECK(told.emplace(frame.data["path"].get<std::string>(), frame.data["etag"].get<std::string>())
+              .second);
+  CHECK(told == written);
 }
 
 }  // namespace indx

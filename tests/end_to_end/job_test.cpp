@@ -262,7 +262,14 @@ TEST_CASE("asked for a job or waited for, an operation gives equal data", "[end_
     CHECK(reply.headers.at("location") == "/v1/jobs/" + id);
     CHECK(server.wait_for_job(id)["result"] == waited.body["data"]);
   }
-  CHECK(reindex.status == 202);
+  REQUIRE(reindex.status == 202);
+  auto counts =
+      server.wait_for_job(reindex.body["data"]["job"]["id"].get<std::string>())["result"]["counts"];
+  auto waited_counts =
+      server.call("POST", "/v1/vault/reindex", Json::object()).body["data"]["counts"];
+  for (auto* one : {&counts, &waited_counts}) one->erase("took_ms");
+  CHECK(counts["unchanged"] == 3);
+  CHECK(counts == waited_counts);
 }
 
 TEST_CASE("two equal requests with one key share a job", "[end_to_end][E10]") {

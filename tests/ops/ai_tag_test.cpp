@@ -65,7 +65,7 @@ TEST_CASE("suggesting writes nothing and proposes patches", "[ops][C49][C50][C51
 }
 
 TEST_CASE("applying writes one patch a note in path order and tells the new etags",
-          "[ops][C50][C55][C56][C85]") {
+          "[ops][C50][C56][C85]") {
   FiveNotes world;
   world.files["b.md"] = "---\ntags: [Old, garden2]\n---\nabout gardening here\n";
 

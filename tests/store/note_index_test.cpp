@@ -62,25 +62,30 @@ TEST_CASE("a file row tells path, times, size and hashes", "[store][A65]") {
 
 TEST_CASE("chunk rows hold ids, headings, text and offsets", "[store][A66]") {
   IndexFixture index;
-  const std::string text = "---\nk: v\n---\nintro é\n\n# One\n\nalpha\n";
+  const std::string intro = "intro é", section = "## Two\n\nbeta";
+  const std::string text = cat("---\nk: v\n---\n", intro, "\n\n# One\n\nalpha\n\n", section, "\n");
   index.put("a.md", text);
-  const auto note = parse_note(text);
-  const auto chunks = chunk_note("a.md", text, note);
-  const auto folder = index.folder.str();
+  const auto rows = [&](const std::string& columns) {
+    return rows_of(index.folder.str(), cat("SELECT ", columns, " FROM chunks ORDER BY position"));
+  };
+  const auto spans = rows("char_start||'-'||char_end");
+  const auto contents = rows("content");
 
-  Paths ids, contents, hashes, headings;
-  for (const auto& chunk : chunks) {
-    ids.push_back(chunk.chunk_id);
-    contents.push_back(chunk.content);
-    hashes.push_back(chunk.content_sha256);
-    headings.push_back(chunk.heading);
+  CHECK(rows("path") == Paths{"a.md", "a.md", "a.md"});
+  CHECK(rows("heading") == Paths{"", "One", "Two"});
+  CHECK(rows("heading_path_json") == Paths{"[]", "[\"One\"]", "[\"One\",\"Two\"]"});
+  REQUIRE(contents.size() == 3);
+  CHECK(contents[0].find("intro é") != std::string::npos);
+  CHECK(contents[1].find("alpha") != std::string::npos);
+  CHECK(contents[2].find("beta") != std::string::npos);
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const auto dash = spans[i].find('-');
+    const auto begin = std::stoul(spans[i].substr(0, dash)),
+               end = std::stoul(spans[i].substr(dash + 1));
+    CHECK(text.substr(begin, end - begin) == contents[i]);
+    CHECK(rows("content_sha256")[i] == sha256_hex(contents[i]));
+    CHECK(rows("chunk_id")[i].size() == 32);
   }
-  REQUIRE_FALSE(chunks.empty());
-  CHECK(rows_of(folder, "SELECT chunk_id FROM chunks ORDER BY position") == ids);
-  CHECK(rows_of(folder, "SELECT content FROM chunks ORDER BY position") == contents);
-  CHECK(rows_of(folder, "SELECT content_sha256 FROM chunks ORDER BY position") == hashes);
-  CHECK(rows_of(folder, "SELECT heading FROM chunks ORDER BY position") == headings);
-  CHECK(rows_of(folder, "SELECT path FROM chunks LIMIT 1") == Paths{"a.md"});
 }
 
 TEST_CASE("edges tell source, target, relation and place", "[store][A67]") {

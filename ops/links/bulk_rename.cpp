@@ -1,0 +1,60 @@
+#include "ops/links/bulk_rename.hpp"
+
+#include "base/text.hpp"
+
+namespace indx {
+namespace {
+
+/// An error, so that a stopping server never takes half of the work for all of it.
+Error cancelled_after(const BulkRename& done, const JobProgress& progress) {
+  Json changed = Json::array();
+  for (const auto& change : done.changed) changed.push_back(change.path);
+  const auto total = progress.total.value_or(0);
+  return make_error(
+      Reason::Cancelled, cat("Cancelled after ", progress.done, " of ", total, " notes."),
+      Json{{"partial",
+            {{"done", progress.done}, {"total", total}, {"changed", std::move(changed)}}}});
+}
+
+/// nullopt: nothing to do.
+Result<std::optional<WriteOutcome>> rename_one(Context& ctx, const std::string& path,
+                                               const std::string& etag, bool dry_run,
+                                               const RenameNote& rename) {
+  auto change = INDX_TRY(rename(INDX_TRY(NotePath::parse(path)), etag));
+  if (!change) return std::optional<WriteOutcome>();
+  change->if_match = etag;
+  change->dry_run = dry_run;
+  return std::optional(INDX_TRY(dry_run ? ctx.notes().write(*change)
+                                        : ctx.write_step(cat("rename/", path), *change)));
+}
+
+}  // namespace
+
+Json planned_note(const NoteFile& file, int count) {
+  return {{"path", file.path.str()}, {"etag", file.etag}, {"count", count}};
+}
+
+Result<BulkRename> rename_in_notes(Context& ctx, const Json& planned, bool dry_run,
+                                   const RenameNote& rename) {
+  BulkRename result;
+  JobProgress progress;
+  progress.phase = "rename";
+  progress.total = static_cast<std::int64_t>(planned.size());
+  for (const auto& note : planned) {
+    if (ctx.cancel().is_cancelled()) return cancelled_after(result, progress);
+    const auto path = note["path"].get<std::string>();
+    progress.current = path;
+    const auto outcome = rename_one(ctx, path, note["etag"].get<std::string>(), dry_run, rename);
+    if (!outcome.has_value())
+      result.failed.push_back({path, std::string(outcome.error().name()), outcome.error().message});
+    else if (*outcome && (*outcome)->changed)
+      result.changed.push_back({path, (*outcome)->etag,
+                                dry_run ? std::optional((*outcome)->diff) : std::nullopt,
+                                note["count"].get<int>()});
+    ++progress.done;
+    ctx.progress(progress);
+  }
+  return result;
+}
+
+}  // namespace indx

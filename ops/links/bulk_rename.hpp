@@ -1,0 +1,27 @@
+#pragma once
+#include "ops/links/link_apply.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace indx {
+
+/// One note of a bulk rename, as its stored first step holds it: `{path, etag, count}`.
+Json planned_note(const NoteFile& file, int count);
+
+/// The change of one planned note; nullopt: nothing to do in it.
+using RenameNote =
+    std::function<Result<std::optional<NoteChange>>(const NotePath& path, const std::string& etag)>;
+
+struct BulkRename {
+  std::vector<RelinkedView> changed;    ///< in the order of the plan
+  std::vector<NotRelinkedView> failed;  ///< left as they were; the others go on
+};
+/// One guarded write a note, each a step of its own; tells its progress. Ends early with
+/// `cancelled`, whose details hold `partial: {done, total, changed}`.
+Result<BulkRename> rename_in_notes(Context& ctx, const Json& planned, bool dry_run,
+                                   const RenameNote& rename);
+
+}  // namespace indx
