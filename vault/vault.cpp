@@ -510,7 +510,11 @@ Result<std::optional<std::string>> recover_displaced(const Vault& vault, const N
   if (hash == before_sha256 || hash == after_sha256) return nothing;
 
   const Result<std::string> there = read_place(place, path);
-  if (there && sha256_hex(*there) == after_sha256) {
+  const auto there_hash = there ? sha256_hex(*there) : std::string();
+  // Still the guarded bytes: nothing was exchanged, and the temp file is a half-written one of
+  // ours.
+  if (displaced.empty() || there_hash == before_sha256) return nothing;
+  if (there_hash == after_sha256) {
     const int folder = place.folder.get();
     if (::renameat2(folder, temp.name.c_str(), folder, place.name.c_str(), RENAME_EXCHANGE) != 0)
       return file_error(errno, "restore", path.str());

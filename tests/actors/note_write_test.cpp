@@ -1,5 +1,6 @@
 #include "actors/note_write.hpp"
 
+#include "base/text.hpp"
 #include "tests/support/process.hpp"
 
 #include <catch2/catch.hpp>
@@ -146,6 +147,22 @@ TEST_CASE_METHOD(WriteFixture,
   CHECK(state->intents.open_intents().value().empty());
   CHECK(told().empty());
   CHECK(state->versions.list("a.md")->size() == 2);
+}
+
+TEST_CASE_METHOD(WriteFixture, "a temp file that a crash left half-written is nobody's edit",
+                 "[actors][A13]") {
+  for (const std::size_t length : {0U, 1U, 5U}) {
+    auto write = plan(std::nullopt);
+    REQUIRE(begin_write(*state, write));
+    folder.write(write.intent.temp_name, write.after->substr(0, length));
+
+    restart(cat("start-", length));
+    REQUIRE(settle_writes(*state, vault));
+
+    CHECK(vault.read(write.outcome.path)->bytes == "# A\n");
+    CHECK(state->intents.open_intents().value().empty());
+    CHECK(state->versions.list("a.md")->size() == 1);
+  }
 }
 
 TEST_CASE_METHOD(WriteFixture, "the before-image of a confirmed write is kept as a version",
