@@ -84,6 +84,11 @@ Result<std::vector<std::string>> EngineLinks::files_ending_in(const std::string&
   return index.files_ending_in(suffix, scope_);
 }
 
+Result<std::vector<std::string>> EngineLinks::unread_canvases() {
+  auto index = INDX_TRY(index_for(""));
+  return index.unread_canvases(scope_);
+}
+
 Result<std::vector<std::string>> EngineLinks::notes_with_property(const std::string& name) {
   auto index = INDX_TRY(index_for(""));
   return index.notes_with_property(name, scope_);

@@ -23,6 +23,7 @@ class EngineLinks : public Links {
   Result<MoveTree> tree(const NotePath& path) override;
   Result<MoveGround> move_ground(const std::vector<FileMove>& moves) override;
   Result<std::vector<std::string>> files_ending_in(const std::string& suffix) override;
+  Result<std::vector<std::string>> unread_canvases() override;
   Result<std::vector<std::string>> notes_with_property(const std::string& name) override;
   Result<std::vector<std::string>> notes_with_query_of(const std::string& text) override;
   Result<Json> journal_of_move(const NotePath& from, const NotePath& to) override;

@@ -1,6 +1,7 @@
 #include "actors/read_ahead.hpp"
 
 #include "base/hash.hpp"
+#include "vault/canvas_content.hpp"
 
 namespace indx {
 
@@ -15,8 +16,14 @@ ReadyFile read_for_index(const Vault& vault, const FileInfo& file, const ParseOp
   ready.bytes = std::move(read->bytes);
   ready.etag = std::move(read->etag);
   ready.sha256 = sha256_hex(ready.bytes);
-  ready.has_text = file.path.is_note() && ready.bytes.size() <= kMaxIndexedBytes;
-  if (ready.has_text) {
+  const bool is_canvas = is_canvas_path(file.path.str());
+  ready.has_text = (file.path.is_note() || is_canvas) && ready.bytes.size() <= kMaxIndexedBytes;
+  if (!ready.has_text) return ready;
+  if (is_canvas) {
+    auto content = canvas_content(ready.bytes);
+    ready.bytes = std::move(content.text);
+    ready.note = std::move(content.note);
+  } else {
     ready.note = parse_note(ready.bytes, options);
     ready.chunks = chunk_note(file.path.str(), ready.bytes, ready.note);
   }

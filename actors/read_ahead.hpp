@@ -15,7 +15,8 @@ namespace indx {
 struct ReadyFile {
   FileInfo file;
   std::optional<Error> error;  ///< it could not be read; everything below is empty then
-  std::string bytes, etag, sha256;
+  std::string bytes;           ///< of a canvas: its texts, as canvas_content gives them
+  std::string etag, sha256;
   bool has_text = false;  ///< false: indexed by name only
   ParsedNote note;
   std::vector<Chunk> chunks;

@@ -31,6 +31,8 @@ class Links {
   virtual Result<MoveGround> move_ground(const std::vector<FileMove>& moves) = 0;
   /// Visible files whose name ends so, such as `.base`.
   virtual Result<std::vector<std::string>> files_ending_in(const std::string& suffix) = 0;
+  /// Visible canvases whose links are not known: too large, or no JSON Canvas.
+  virtual Result<std::vector<std::string>> unread_canvases() = 0;
   /// Visible notes that have a property, whatever the case of its name.
   virtual Result<std::vector<std::string>> notes_with_property(const std::string& name) = 0;
   /// Visible notes with a `query` or `base` code block that holds the text as a name of its own.

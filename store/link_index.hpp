@@ -41,6 +41,8 @@ class LinkIndex {
   Result<MoveGround> move_ground(const std::vector<FileMove>& moves);
   Result<std::vector<std::string>> files_ending_in(const std::string& suffix,
                                                    const PathScope& scope);
+  /// Canvases whose links the index cannot know: too large, or no JSON Canvas.
+  Result<std::vector<std::string>> unread_canvases(const PathScope& scope);
   Result<std::vector<std::string>> notes_with_property(const std::string& name,
                                                        const PathScope& scope);
   Result<std::vector<std::string>> notes_with_query_of(const std::string& text,

@@ -57,7 +57,7 @@ Result<Page<Mention>> LinkIndex::mentions(const std::string& path, const PathSco
   auto query = db->prepare(
       "SELECT n.id, f.path, f.title, n.body FROM notes_fts s JOIN notes n ON n.id=s.rowid JOIN "
       "files "
-      "f ON f.id=n.id WHERE s.notes_fts MATCH ?1 AND s.rowid>?2 ORDER BY s.rowid");
+      "f ON f.id=n.id WHERE s.notes_fts MATCH ?1 AND s.rowid>?2 AND f.kind=1 ORDER BY s.rowid");
   query.bind(expression, after);
   while (INDX_TRY(query.step())) {
     if (looked_at == kMaxLookedAt || page.rows.size() == static_cast<std::size_t>(limit)) {

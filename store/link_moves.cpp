@@ -61,6 +61,17 @@ Result<std::vector<std::string>> LinkIndex::files_ending_in(const std::string& s
   return paths;
 }
 
+Result<std::vector<std::string>> LinkIndex::unread_canvases(const PathScope& scope) {
+  const auto db = INDX_TRY(pool_.take());
+  std::vector<std::string> paths;
+  auto query = db->prepare(
+      "SELECT f.path FROM files f LEFT JOIN notes n ON n.id=f.id WHERE f.path LIKE '%.canvas' AND "
+      "(n.id IS NULL OR n.warnings LIKE '%\"canvas_invalid\"%') ORDER BY f.path");
+  while (INDX_TRY(query.step()))
+    if (scope.allows(query.text(0))) paths.push_back(query.text(0));
+  return paths;
+}
+
 Result<std::vector<std::string>> LinkIndex::notes_with_property(const std::string& name,
                                                                 const PathScope& scope) {
   const auto db = INDX_TRY(pool_.take());

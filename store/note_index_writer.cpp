@@ -19,6 +19,9 @@ namespace indx {
 namespace {
 
 constexpr int kIndexCacheKib = 32000;
+/// `content` in the schema's `meta`. Both are raised when the same file gives other rows than
+/// before, so that older indexes are made anew.
+constexpr std::string_view kContentVersion = "2";
 constexpr int kNameOnly = 0, kNote = 1, kOtherText = 2;
 
 /// JSON text written directly: the JSON library would cost more than the insert it is for.
@@ -184,6 +187,11 @@ Result<Database> open_index(const std::string& path, Durability durability) {
       "1;"
       "SELECT heading FROM tasks LIMIT 1; SELECT value FROM properties LIMIT 1;"
       "SELECT alias_key FROM aliases LIMIT 1; SELECT chunk_id FROM chunk_rows LIMIT 1"));
+  {
+    auto content = db.prepare("SELECT value FROM meta WHERE key='content'");
+    if (!INDX_TRY(content.step()) || content.text(0) != kContentVersion)
+      return make_error(Reason::UnsupportedVersion, "index.db holds what another version read.");
+  }
   INDX_TRY(db.execute("PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=16777216"));
   return db;
 }
@@ -328,7 +336,8 @@ Status NoteIndexWriter::put(const FileInfo& file, const std::string& etag,
   return impl_->change([&] {
     if (chunks != nullptr) return impl_->put_file(file, etag, sha256, bytes, note, *chunks);
     std::vector<Chunk> made;
-    if (bytes != nullptr && note != nullptr) made = chunk_note(file.path.str(), *bytes, *note);
+    if (bytes != nullptr && note != nullptr && file.path.is_note())
+      made = chunk_note(file.path.str(), *bytes, *note);
     return impl_->put_file(file, etag, sha256, bytes, note, made);
   });
 }

@@ -98,7 +98,7 @@ std::string without_escapes(std::string_view text) {
 
 /// The parts of a link as written: views into the text that was scanned.
 struct WrittenLink {
-  std::string_view target, display;
+  std::string_view target, display, subpath;
 };
 
 /// Target, subpath and display of `[[content]]`; false if it is no link.
@@ -121,7 +121,10 @@ bool parse_wikilink(std::string_view content, Link& link, WrittenLink& written) 
   const std::size_t hash = link.external ? kNone : path.find('#');
   written.target = trim(path.substr(0, hash));
   link.target = replace_invalid_utf8(written.target);
-  if (hash != kNone) link.subpath = replace_invalid_utf8(trim(path.substr(hash + 1)));
+  if (hash != kNone) {
+    written.subpath = trim(path.substr(hash + 1));
+    link.subpath = replace_invalid_utf8(written.subpath);
+  }
   return true;
 }
 
@@ -428,6 +431,7 @@ class InlineScanner {
     };
     place(written.target, link.target_begin, link.target_end);
     place(written.display, link.display_begin, link.display_end);
+    place(written.subpath, link.subpath_begin, link.subpath_end);
   }
 
   std::size_t open_bracket(std::size_t i) {
@@ -475,7 +479,10 @@ class InlineScanner {
     const std::string_view shown = text_.substr(open + 1, i - open - 1);
     link.display = replace_invalid_utf8(shown);
     if (parse_destination(destination, link)) {
-      place_parts({destination.substr(0, destination.find('#')), shown}, link);
+      const auto hash = std::min(destination.find('#'), destination.size());
+      place_parts({destination.substr(0, hash), shown,
+                   destination.substr(std::min(hash + 1, destination.size()))},
+                  link);
       result_.links.push_back(std::move(link));
     }
     if (embed) {  // an alternative text holds no tags
@@ -587,6 +594,10 @@ void scan_definition(std::string_view bytes, const std::vector<BlockLine>& lines
   if (target > 0) {
     link.target_begin = place.in_file(begin);
     link.target_end = place.in_file(begin + target - 1) + 1;
+  }
+  if (target + 1 < destination.size()) {
+    link.subpath_begin = place.in_file(begin + target + 1);
+    link.subpath_end = place.in_file(begin + destination.size() - 1) + 1;
   }
   result.links.push_back(std::move(link));
 }

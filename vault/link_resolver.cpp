@@ -124,6 +124,7 @@ const LinkCandidates::File* LinkCandidates::resolve(std::string_view source,
                                                     std::string_view target,
                                                     LinkSyntax syntax) const {
   if (entries_.empty()) return nullptr;
+  if (syntax == LinkSyntax::Path) return exact(fold_path(target), target);
   const auto own_folder = folder_of(source);
   if (is_relative(target)) {
     const auto path = collapse(own_folder, target);

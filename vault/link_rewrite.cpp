@@ -2,6 +2,8 @@
 
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "vault/canvas_content.hpp"
+#include "vault/canvas_rewrite.hpp"
 #include "vault/property_text.hpp"
 
 #include <algorithm>
@@ -192,6 +194,12 @@ std::string encode_destination(std::string_view path, bool in_angle_brackets, bo
 
 Result<LinkRewrite> rewrite_links(std::string_view bytes, const std::string& source,
                                   const MoveWorld& world, const ParseOptions& options) {
+  if (is_canvas_path(source)) return rewrite_canvas_links(bytes, source, world, options);
+  return rewrite_text_links(bytes, source, world, options);
+}
+
+Result<LinkRewrite> rewrite_text_links(std::string_view bytes, const std::string& source,
+                                       const MoveWorld& world, const ParseOptions& options) {
   return NoteRewrite(bytes, source, world, options).run();
 }
 

@@ -71,12 +71,15 @@ struct LinkRewrite {
   int count = 0;                 ///< links rewritten
   std::optional<Error> problem;  ///< `conflict`: a link that no text keeps on its file, left alone
 };
-/// The edits that keep every link of one note on its file. `source`: path of the note before the
+/// The edits that keep every link of one note or canvas on its file. `source`: its path before the
 /// move. Display text, subpath, embed mark, typed `.md`, style of the path, escapes and brackets
 /// stay; a display text that equals the old name follows it. Fails with `not_utf8` and
-/// `parse_failed` (a property block that cannot be edited).
+/// `parse_failed` (a property block that cannot be edited, a file that is no canvas).
 Result<LinkRewrite> rewrite_links(std::string_view bytes, const std::string& source,
                                   const MoveWorld& world, const ParseOptions& options = {});
+/// The same for Markdown, whatever the name of the file it stands in.
+Result<LinkRewrite> rewrite_text_links(std::string_view bytes, const std::string& source,
+                                       const MoveWorld& world, const ParseOptions& options);
 
 /// A path as the destination of a Markdown link: only what Markdown cannot carry is encoded
 /// (vault-rules 5.4). `is_careful` also encodes what begins code or math.

@@ -30,7 +30,7 @@ struct TagUse {
 };
 
 enum class LinkKind : std::uint8_t { Link, Embed, Property, Canvas };
-enum class LinkSyntax : std::uint8_t { Wiki, Markdown };
+enum class LinkSyntax : std::uint8_t { Wiki, Markdown, Path };  ///< Path: of a canvas node
 
 struct Link {
   LinkKind kind = LinkKind::Link;
@@ -44,6 +44,7 @@ struct Link {
   std::size_t begin = 0, end = 0;  ///< the whole construct in the file
   /// The target as written, without brackets and subpath, and the display text; equal: none.
   std::size_t target_begin = 0, target_end = 0, display_begin = 0, display_end = 0;
+  std::size_t subpath_begin = 0, subpath_end = 0;  ///< the same, without the first `#`
 };
 
 struct Block {

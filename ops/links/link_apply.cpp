@@ -191,7 +191,7 @@ RelinkResult apply_links(Context& ctx, const MovePlan& plan) {
 Result<std::vector<std::string>> files_naming(Context& ctx, const std::vector<std::string>& texts) {
   std::vector<std::string> found;
   auto paths = INDX_TRY(ctx.links().files_ending_in(".base"));
-  const auto canvases = INDX_TRY(ctx.links().files_ending_in(".canvas"));
+  const auto canvases = INDX_TRY(ctx.links().unread_canvases());
   paths.insert(paths.end(), canvases.begin(), canvases.end());
   for (const auto& text : paths) {
     const auto path = NotePath::parse(text);

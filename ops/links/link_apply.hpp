@@ -51,7 +51,8 @@ struct RelinkResult {
 /// plan is planned anew. Once the move is done this always goes on to its end, whoever waits.
 RelinkResult apply_links(Context& ctx, const MovePlan& plan);
 
-/// Bases and canvases that mention one of the texts; those are a person's to change.
+/// Bases, and canvases that cannot be read, that mention one of the texts; those are a person's to
+/// change.
 Result<std::vector<std::string>> files_naming(Context& ctx, const std::vector<std::string>& texts);
 
 /// Bases, and notes with a query or base block, that name a tag or property; for a person to

@@ -140,9 +140,9 @@ Operation note_move() {
       .summary =
           "Rename or move a note, an attachment or a folder, and keep every link to it whole.",
       .guidance =
-          "Links, embeds, property links and display texts that named the old name follow; so do "
-          "the "
-          "moved note's own relative links. Never edit links by hand after a move. Nothing is ever "
+          "Links, embeds, property links, canvases and display texts that named the old name "
+          "follow; so do the moved note's own relative links. Never edit links by hand after a "
+          "move. Nothing is ever "
           "overwritten. Over 20 files with links it runs as a job.",
       .scopes = {Scope::VaultWrite},
       .route = {"POST", "/v1/notes/{from}/move"},
@@ -164,23 +164,25 @@ Operation note_move() {
                 field("expected_sha256", &Input::expected_sha256,
                       "SHA-256 that the file must still have; else `etag_mismatch`.", optional,
                       length(0, 64))},
-      .output = {field("from", &Output::from, "The old path."),
-                 field("path", &Output::path, "The new path."),
-                 field("etag", &Output::etag, "Version of the moved file; none for a folder."),
-                 field("is_folder", &Output::is_folder, "Whether a folder was moved."),
-                 field("changed", &Output::changed, "False: it was there already."),
-                 field("moved", &Output::moved, "Files that have a new path."),
-                 field("dry_run", &Output::dry_run, "True: nothing was written."),
-                 field("links", &Output::links, "Files whose links were rewritten."),
-                 field("failed", &Output::failed, "Files whose links were left as they are."),
-                 field("partial", &Output::partial,
-                       "True: the move stands, but some links were not rewritten."),
-                 field("also_mentions", &Output::also_mentions,
-                       "Bases and canvases that may name the old path; they are not edited."),
-                 field(
-                     "warnings", &Output::warnings,
-                     "Codes: `links_outside_scope`, files outside your globs link to the old name; "
-                     "`index_pending`.")},
+      .output =
+          {field("from", &Output::from, "The old path."),
+           field("path", &Output::path, "The new path."),
+           field("etag", &Output::etag, "Version of the moved file; none for a folder."),
+           field("is_folder", &Output::is_folder, "Whether a folder was moved."),
+           field("changed", &Output::changed, "False: it was there already."),
+           field("moved", &Output::moved, "Files that have a new path."),
+           field("dry_run", &Output::dry_run, "True: nothing was written."),
+           field("links", &Output::links, "Files whose links were rewritten."),
+           field("failed", &Output::failed, "Files whose links were left as they are."),
+           field("partial", &Output::partial,
+                 "True: the move stands, but some links were not rewritten."),
+           field(
+               "also_mentions", &Output::also_mentions,
+               "Bases, and canvases that cannot be read, that may name the old path; they are not "
+               "edited."),
+           field("warnings", &Output::warnings,
+                 "Codes: `links_outside_scope`, files outside your globs link to the old name; "
+                 "`index_pending`.")},
       .failures = {{Reason::NotFound, "Nothing has that path."},
                    {Reason::Conflict, "The new path is taken, perhaps in another case."},
                    {Reason::ValidationFailed,

@@ -23,6 +23,18 @@ std::string_view link_kind_name(LinkKind kind) {
   return "";
 }
 
+std::string_view link_syntax_name(LinkSyntax syntax) {
+  switch (syntax) {
+    case LinkSyntax::Wiki:
+      return "wiki";
+    case LinkSyntax::Markdown:
+      return "markdown";
+    case LinkSyntax::Path:
+      return "path";
+  }
+  return "";
+}
+
 bool is_text(std::string_view bytes) {
   return is_valid_utf8(bytes) && bytes.find('\0') == std::string_view::npos;
 }
@@ -134,7 +146,9 @@ Fields<HeadingView> HeadingView::fields() {
 Fields<LinkView> LinkView::fields() {
   return {field("kind", &LinkView::kind, "How it is used.",
                 one_of({"link", "embed", "property", "canvas"})),
-          field("syntax", &LinkView::syntax, "How it is written.", one_of({"wiki", "markdown"})),
+          field("syntax", &LinkView::syntax,
+                "How it is written; `path`: the vault path of a canvas node.",
+                one_of({"wiki", "markdown", "path"})),
           field("target", &LinkView::target, "As written, without the subpath."),
           field("subpath", &LinkView::subpath, "Heading or ^block after the first `#`."),
           field("display", &LinkView::display, "Text shown instead of the target."),
@@ -277,7 +291,7 @@ std::vector<HeadingView> view_outline(const ParsedNote& note) {
 LinkView view_link(const Link& link) {
   LinkView view;
   view.kind = link_kind_name(link.kind);
-  view.syntax = link.syntax == LinkSyntax::Wiki ? "wiki" : "markdown";
+  view.syntax = link_syntax_name(link.syntax);
   view.target = link.target;
   if (!link.subpath.empty()) view.subpath = link.subpath;
   view.display = link.display;

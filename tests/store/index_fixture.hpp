@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "store/link_index.hpp"
 #include "store/note_index.hpp"
+#include "vault/canvas_content.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -50,10 +51,12 @@ struct IndexFixture {
   void put_open(const std::string& path, const std::string& text) {
     const FileInfo file{NotePath::parse(path).value(), text.size(), 1'700'000'000'123'000'000, 0};
     const bool is_note = file.path.is_note();
-    const auto note = is_note ? parse_note(text) : ParsedNote();
+    const bool is_canvas = is_canvas_path(path);
+    auto canvas = is_canvas ? canvas_content(text) : CanvasContent();
+    const auto note = is_note ? parse_note(text) : std::move(canvas.note);
+    const auto* searched = is_note ? &text : is_canvas ? &canvas.text : nullptr;
     writer
-        .put(file, etag_of(text), sha256_hex(text), is_note ? &text : nullptr,
-             is_note ? &note : nullptr)
+        .put(file, etag_of(text), sha256_hex(text), searched, searched != nullptr ? &note : nullptr)
         .value();
   }
   void put(const std::map<std::string, std::string>& files) {

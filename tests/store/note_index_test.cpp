@@ -337,9 +337,16 @@ TEST_CASE("a damaged, foreign or newer index is moved aside and made anew", "[st
       .execute("CREATE TABLE files(x); PRAGMA user_version=1")
       .value();
   open();
+  Database::open(path, {.durability = Durability::Off})
+      .value()
+      .execute(
+          "INSERT INTO files VALUES (1,'a.md','a',1,'','',0,0,'',0,0,0,NULL);"
+          "UPDATE meta SET value='1' WHERE key='content'")
+      .value();
+  open();
 
   CHECK(std::filesystem::exists(path + ".damaged"));
-  CHECK(generations.size() == 3);
+  CHECK(generations.size() == 4);
 }
 
 }  // namespace indx

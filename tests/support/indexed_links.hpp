@@ -43,6 +43,9 @@ class IndexedLinks : public Links {
   Result<std::vector<std::string>> files_ending_in(const std::string& suffix) override {
     return index_.links().files_ending_in(suffix, scope_);
   }
+  Result<std::vector<std::string>> unread_canvases() override {
+    return index_.links().unread_canvases(scope_);
+  }
   Result<std::vector<std::string>> notes_with_property(const std::string& name) override {
     return index_.links().notes_with_property(name, scope_);
   }

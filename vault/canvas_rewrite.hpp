@@ -1,0 +1,12 @@
+#pragma once
+#include "vault/link_rewrite.hpp"
+
+namespace indx {
+
+/// rewrite_links for a canvas (vault-rules 5.5): files of file nodes, backgrounds of groups and
+/// links in text cards. Only the texts that change are written anew. Fails with `parse_failed` and
+/// `not_utf8` when the file is no canvas.
+Result<LinkRewrite> rewrite_canvas_links(std::string_view bytes, const std::string& source,
+                                         const MoveWorld& world, const ParseOptions& options);
+
+}  // namespace indx
