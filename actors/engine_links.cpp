@@ -79,6 +79,11 @@ Result<MoveGround> EngineLinks::move_ground(const std::vector<FileMove>& moves) 
   return index.move_ground(moves);
 }
 
+Result<AnchorGround> EngineLinks::anchor_ground(const NotePath& path) {
+  auto index = INDX_TRY(index_for(path.str()));
+  return index.anchor_ground(path.str());
+}
+
 Result<std::vector<std::string>> EngineLinks::files_ending_in(const std::string& suffix) {
   auto index = INDX_TRY(index_for(""));
   return index.files_ending_in(suffix, scope_);

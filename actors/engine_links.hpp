@@ -22,6 +22,7 @@ class EngineLinks : public Links {
   Result<Neighborhood> neighbors(const NotePath& path, const NeighborQuestion& question) override;
   Result<MoveTree> tree(const NotePath& path) override;
   Result<MoveGround> move_ground(const std::vector<FileMove>& moves) override;
+  Result<AnchorGround> anchor_ground(const NotePath& path) override;
   Result<std::vector<std::string>> files_ending_in(const std::string& suffix) override;
   Result<std::vector<std::string>> unread_canvases() override;
   Result<std::vector<std::string>> notes_with_property(const std::string& name) override;

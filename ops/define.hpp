@@ -228,6 +228,7 @@ struct Definition {
   Execution execution = Execution::Inline;
   std::size_t inline_limit = 1;
   std::function<Result<std::size_t>(Context&, const Input&)> size = {};
+  std::function<bool(const Input&)> may_be_large = {};
   Effect effect = Effect::Reads;
   bool is_idempotent = false;
   bool needs_provider = false;
@@ -275,6 +276,10 @@ Operation define(Definition<Input, Output> d) {
   if (d.size)
     op.size = [input = d.input, size = d.size](Context& ctx, const Json& json) {
       return size(ctx, decode_fields(input, json));
+    };
+  if (d.may_be_large)
+    op.may_be_large = [input = d.input, is_large = d.may_be_large](const Json& json) {
+      return is_large(decode_fields(input, json));
     };
   op.handler = [input = d.input, output = d.output, run = d.handler](
                    Context& ctx, const Json& json) -> Result<Json> {

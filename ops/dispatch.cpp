@@ -286,7 +286,9 @@ class LocalDispatcher : public Dispatcher {
     const Operation& operation = *running->call.operation;
     const bool wants_job = running->call.is_async && operation.execution != Execution::Inline;
     if (operation.execution == Execution::Job || wants_job) return enqueue(running);
-    if (operation.execution == Execution::Inline && !operation.needs_provider) return run(running);
+    const bool is_small = operation.execution == Execution::Inline ||
+                          (operation.may_be_large && !operation.may_be_large(running->call.input));
+    if (is_small && !operation.needs_provider) return run(running);
     const auto status = backend_.run_on_lane([this, running] { run_or_enqueue(running); });
     if (!status) finish(running, status.error());
   }

@@ -29,6 +29,8 @@ class Links {
   virtual Result<MoveTree> tree(const NotePath& path) = 0;
   /// For planning only: it also names files that are hidden from the caller.
   virtual Result<MoveGround> move_ground(const std::vector<FileMove>& moves) = 0;
+  /// The same for links that name a part of this note.
+  virtual Result<AnchorGround> anchor_ground(const NotePath& path) = 0;
   /// Visible files whose name ends so, such as `.base`.
   virtual Result<std::vector<std::string>> files_ending_in(const std::string& suffix) = 0;
   /// Visible canvases whose links are not known: too large, or no JSON Canvas.

@@ -61,6 +61,9 @@ struct Operation {
   std::function<Result<Json>(Context& ctx, const Json& input)> handler;
   /// Sized: how many units the call touches.
   std::function<Result<std::size_t>(Context& ctx, const Json& input)> size;
+  /// Sized: false for an input that is small whatever the vault holds, so that it is answered like
+  /// an inline call; empty function: never.
+  std::function<bool(const Json& input)> may_be_large;
 
   /// Whether an Idempotency-Key means something: the call changes something or may cost money
   /// (G16).

@@ -39,6 +39,7 @@ class LinkIndex {
 
   /// Everything that planning a move needs, looked up by name: never a scan of the vault.
   Result<MoveGround> move_ground(const std::vector<FileMove>& moves);
+  Result<AnchorGround> anchor_ground(const std::string& path);
   Result<std::vector<std::string>> files_ending_in(const std::string& suffix,
                                                    const PathScope& scope);
   /// Canvases whose links the index cannot know: too large, or no JSON Canvas.

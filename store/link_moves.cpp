@@ -50,6 +50,22 @@ Result<MoveGround> LinkIndex::move_ground(const std::vector<FileMove>& moves) {
   return ground;
 }
 
+Result<AnchorGround> LinkIndex::anchor_ground(const std::string& path) {
+  const auto db = INDX_TRY(pool_.take());
+  AnchorGround ground;
+  const auto key = name_key_of_path(path);
+  auto& same_name = ground.files[key];
+  auto files = db->prepare("SELECT path FROM files WHERE name_key=?1 ORDER BY path");
+  files.bind(key);
+  while (INDX_TRY(files.step())) same_name.push_back(files.text(0));
+  auto uses = db->prepare(
+      "SELECT DISTINCT f.path, l.subpath FROM links l JOIN files f ON f.id=l.source_id WHERE "
+      "l.target_id=(SELECT id FROM files WHERE path=?1) AND l.subpath<>'' ORDER BY 1, 2");
+  uses.bind(path);
+  while (INDX_TRY(uses.step())) ground.uses.push_back({uses.text(0), uses.text(1)});
+  return ground;
+}
+
 Result<std::vector<std::string>> LinkIndex::files_ending_in(const std::string& suffix,
                                                             const PathScope& scope) {
   const auto db = INDX_TRY(pool_.take());

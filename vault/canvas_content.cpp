@@ -48,11 +48,7 @@ class ContentReader {
  private:
   void add_file(const CanvasMember* member, std::string_view subpath) {
     if (member == nullptr || member->text.empty()) return;
-    Link link;
-    link.kind = LinkKind::Canvas;
-    link.syntax = LinkSyntax::Path;
-    link.target = member->text;
-    link.subpath = subpath.substr(subpath.starts_with('#') ? 1 : 0);
+    auto link = canvas_file_link(member->text, subpath);
     lines_.place(link, member->value.begin);
     content_.note.links.push_back(std::move(link));
   }
@@ -86,6 +82,15 @@ CanvasContent canvas_content(std::string_view bytes) {
   for (const auto& node : canvas->nodes) reader.add_node(node);
   for (const auto& edge : canvas->edges) reader.add_text(edge.find("label"));
   return content;
+}
+
+Link canvas_file_link(std::string_view path, std::string_view subpath) {
+  Link link;
+  link.kind = LinkKind::Canvas;
+  link.syntax = LinkSyntax::Path;
+  link.target = path;
+  link.subpath = subpath.substr(subpath.starts_with('#') ? 1 : 0);
+  return link;
 }
 
 bool is_canvas_path(std::string_view path) {

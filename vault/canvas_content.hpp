@@ -17,6 +17,9 @@ struct CanvasContent {
 /// Never fails: what is no canvas gives nothing and the warning `canvas_invalid`.
 CanvasContent canvas_content(std::string_view bytes);
 
+/// The link that a file of a node is, without a place; `subpath` as a node has it, with its `#`.
+Link canvas_file_link(std::string_view path, std::string_view subpath);
+
 /// Whether the path is that of a canvas.
 bool is_canvas_path(std::string_view path);
 

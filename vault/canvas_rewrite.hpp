@@ -1,5 +1,6 @@
 #pragma once
 #include "vault/link_rewrite.hpp"
+#include "vault/subpath_rewrite.hpp"
 
 namespace indx {
 
@@ -8,5 +9,8 @@ namespace indx {
 /// `not_utf8` when the file is no canvas.
 Result<LinkRewrite> rewrite_canvas_links(std::string_view bytes, const std::string& source,
                                          const MoveWorld& world, const ParseOptions& options);
+/// rewrite_subpaths for a canvas: subpaths of file nodes and of links in text cards.
+Result<LinkRewrite> rewrite_canvas_subpaths(std::string_view bytes, const SubpathChoice& choose,
+                                            const ParseOptions& options);
 
 }  // namespace indx

@@ -1,6 +1,8 @@
 #pragma once
 #include "vault/note_query.hpp"
 
+#include <compare>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,6 +77,16 @@ struct Mention {
   std::string path, title;
   std::int64_t count = 0;
   std::vector<MentionUse> occurrences;  ///< the first `kMaxUsesOfOne`
+};
+
+/// The links to one note that have a subpath, and what tells which links those are.
+struct AnchorGround {
+  struct Use {
+    std::string source, subpath;
+    auto operator<=>(const Use&) const = default;
+  };
+  std::map<std::string, std::vector<std::string>> files;  ///< as MoveWorld needs them
+  std::vector<Use> uses;                                  ///< each once, by source
 };
 
 enum class LinkDirection : std::uint8_t { Both, Outgoing, Incoming };

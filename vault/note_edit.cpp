@@ -252,7 +252,9 @@ Result<std::optional<std::string>> apply_change(const NoteChange& change,
     bytes = std::move(*next);
   }
   if (anchors != nullptr) *anchors = std::move(changed);
-  return std::optional<std::string>(std::move(bytes));
+  if (!are_applicable(change.edits, bytes.size()))
+    return internal_error("The edits do not fit the text they are for.");
+  return std::optional(apply_edits(bytes, change.edits));
 }
 
 Json to_json(const WriteOutcome& outcome) {

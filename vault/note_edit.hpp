@@ -73,9 +73,10 @@ struct NoteChange {
   bool if_not_exists = false;         ///< Write: create only
   bool permanent = false;             ///< Delete: unlink instead of `.trash/`
   bool dry_run = false;
-  std::vector<TextEdit> edits = {};  ///< Splice: of the bytes that `if_match` names
-  std::optional<NotePath> to = {};   ///< Move: of a file or folder
-  Json journal = {};                 ///< Move: what is left to do after it, kept until told done
+  /// Splice: of the bytes that `if_match` names; Patch: of what the steps make of them.
+  std::vector<TextEdit> edits = {};
+  std::optional<NotePath> to = {};  ///< Move: of a file or folder
+  Json journal = {};                ///< Move: what is left to do after it, kept until told done
   std::vector<CanvasOp> canvas_ops = {};  ///< CanvasPatch
   Json canvas = Json::object();           ///< CanvasWrite
   /// Whether the file may be missing, and is made then.

@@ -31,9 +31,9 @@ NoteChange splice_of(NotePath path, const std::string& etag, std::vector<TextEdi
 
 /// `{etag, count}` once the links of one file are right; `count` of the plan when they were
 /// already.
-Result<Json> relink(Context& lane, const std::string& key, const MovePlan::Source& source,
-                    const MoveWorld& world) {
-  const auto path = INDX_TRY(NotePath::parse(world.place_after(source.path)));
+Result<Json> relink(Context& lane, const std::string& key, const RelinkPlan::Source& source,
+                    const Relinking& relinking) {
+  const auto path = INDX_TRY(NotePath::parse(relinking.place(source.path)));
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
     const auto file = INDX_TRY(lane.notes().read(path));
     const bool is_first = attempt == 0;
@@ -48,7 +48,7 @@ Result<Json> relink(Context& lane, const std::string& key, const MovePlan::Sourc
       if (stored.error().reason != Reason::EtagMismatch) return stored.error();
       continue;
     }
-    auto rewrite = INDX_TRY(rewrite_links(file.bytes, source.path, world, parse_options(lane)));
+    auto rewrite = INDX_TRY(relinking.rewrite(file.bytes, source.path, parse_options(lane)));
     if (rewrite.count == 0) return done(file.etag, 0);
     const auto outcome = lane.write_step(is_first ? key : cat(key, "/", attempt),
                                          splice_of(path, file.etag, std::move(rewrite.edits)));
@@ -59,29 +59,12 @@ Result<Json> relink(Context& lane, const std::string& key, const MovePlan::Sourc
                     cat(path.str(), " keeps changing; its links were left as they are."));
 }
 
-Status plan_source(Context& ctx, const std::string& text, const MoveWorld& world, bool with_diff,
-                   MovePlan& plan) {
-  const auto path = INDX_TRY(NotePath::parse(text));
-  const auto file = ctx.notes().read(path);
-  if (!file.has_value()) {
-    if (file.error().reason == Reason::Forbidden)
-      plan.has_hidden_sources = true;
-    else if (file.error().reason != Reason::NotFound)  // else gone since it was indexed
-      plan.failed.push_back(not_relinked(text, file.error()));
-    return {};
-  }
-  const auto rewrite = rewrite_links(file->bytes, text, world, parse_options(ctx));
-  const auto& place = world.place_after(text);
-  if (!rewrite.has_value()) {
-    plan.failed.push_back(not_relinked(place, rewrite.error()));
-    return {};
-  }
-  if (rewrite->problem) plan.failed.push_back(not_relinked(place, *rewrite->problem));
-  if (rewrite->count == 0) return {};
-  const auto after = apply_edits(file->bytes, rewrite->edits);
-  plan.sources.push_back({text, file->etag, etag_of(after), rewrite->count,
-                          with_diff ? unified_diff(place, file->bytes, after) : ""});
-  return {};
+Relinking relinking_of(const MoveWorld& world) {
+  return {
+      [&world](const std::string& bytes, const std::string& source, const ParseOptions& options) {
+        return rewrite_links(bytes, source, world, options);
+      },
+      [&world](const std::string& source) { return world.place_after(source); }};
 }
 
 }  // namespace
@@ -98,35 +81,70 @@ Fields<NotRelinkedView> NotRelinkedView::fields() {
           field("message", &NotRelinkedView::message, "Why.")};
 }
 
-Json to_json(const MovePlan& plan) {
-  Json moves = Json::array(), sources = Json::array(), failed = Json::array();
-  for (const auto& move : plan.moves) moves.push_back({move.from, move.to});
+Json to_json(const RelinkPlan& plan) {
+  Json sources = Json::array(), failed = Json::array();
   for (const auto& source : plan.sources)
     sources.push_back({source.path, source.etag, source.etag_after, source.count});
   for (const auto& item : plan.failed) failed.push_back({item.path, item.code, item.message});
-  return {{"is_folder", plan.is_folder},
-          {"moves", moves},
-          {"files", plan.files},
-          {"sources", sources},
-          {"failed", failed},
-          {"has_hidden_sources", plan.has_hidden_sources},
-          {"path_globs", plan.path_globs}};
+  return {
+      {"sources", sources}, {"failed", failed}, {"has_hidden_sources", plan.has_hidden_sources}};
+}
+
+RelinkPlan relink_plan_from_json(const Json& json) {
+  RelinkPlan plan;
+  for (const auto& source : json.at("sources"))
+    plan.sources.push_back({source.at(0).get<std::string>(), source.at(1).get<std::string>(),
+                            source.at(2).get<std::string>(), source.at(3).get<int>(), ""});
+  for (const auto& item : json.at("failed"))
+    plan.failed.push_back({item.at(0).get<std::string>(), item.at(1).get<std::string>(),
+                           item.at(2).get<std::string>()});
+  plan.has_hidden_sources = json.at("has_hidden_sources").get<bool>();
+  return plan;
+}
+
+Status plan_source(Context& ctx, const std::string& source, const Relinking& relinking,
+                   bool with_diff, RelinkPlan& plan) {
+  const auto path = INDX_TRY(NotePath::parse(source));
+  const auto file = ctx.notes().read(path);
+  if (!file.has_value()) {
+    if (file.error().reason == Reason::Forbidden)
+      plan.has_hidden_sources = true;
+    else if (file.error().reason != Reason::NotFound)  // else gone since it was indexed
+      plan.failed.push_back(not_relinked(source, file.error()));
+    return {};
+  }
+  const auto rewrite = relinking.rewrite(file->bytes, source, parse_options(ctx));
+  const auto place = relinking.place(source);
+  if (!rewrite.has_value()) {
+    plan.failed.push_back(not_relinked(place, rewrite.error()));
+    return {};
+  }
+  if (rewrite->problem) plan.failed.push_back(not_relinked(place, *rewrite->problem));
+  if (rewrite->count == 0) return {};
+  const auto after = apply_edits(file->bytes, rewrite->edits);
+  plan.sources.push_back({source, file->etag, etag_of(after), rewrite->count,
+                          with_diff ? unified_diff(place, file->bytes, after) : ""});
+  return {};
+}
+
+Json to_json(const MovePlan& plan) {
+  Json json = to_json(static_cast<const RelinkPlan&>(plan));
+  json["moves"] = Json::array();
+  for (const auto& move : plan.moves) json["moves"].push_back({move.from, move.to});
+  json["is_folder"] = plan.is_folder;
+  json["files"] = plan.files;
+  json["path_globs"] = plan.path_globs;
+  return json;
 }
 
 Result<MovePlan> move_plan_from_json(const Json& json) {
   MovePlan plan;
   try {
+    static_cast<RelinkPlan&>(plan) = relink_plan_from_json(json);
     plan.is_folder = json.at("is_folder").get<bool>();
     for (const auto& move : json.at("moves"))
       plan.moves.push_back({move.at(0).get<std::string>(), move.at(1).get<std::string>()});
     plan.files = json.at("files").get<std::map<std::string, std::vector<std::string>>>();
-    for (const auto& source : json.at("sources"))
-      plan.sources.push_back({source.at(0).get<std::string>(), source.at(1).get<std::string>(),
-                              source.at(2).get<std::string>(), source.at(3).get<int>(), ""});
-    for (const auto& item : json.at("failed"))
-      plan.failed.push_back({item.at(0).get<std::string>(), item.at(1).get<std::string>(),
-                             item.at(2).get<std::string>()});
-    plan.has_hidden_sources = json.at("has_hidden_sources").get<bool>();
     plan.path_globs = json.at("path_globs").get<std::vector<std::string>>();
   } catch (const Json::exception& error) {
     return internal_error(cat("A stored plan of a move cannot be read: ", error.what()));
@@ -150,14 +168,19 @@ Result<MovePlan> plan_links(Context& ctx, const NotePath& from, const NotePath& 
   auto ground = INDX_TRY(ctx.links().move_ground(plan.moves));
   plan.files = std::move(ground.files);
   const MoveWorld world(plan.moves, plan.files);
+  const auto relinking = relinking_of(world);
   for (const auto& source : ground.sources)
-    INDX_TRY(plan_source(ctx, source, world, with_diff, plan));
+    INDX_TRY(plan_source(ctx, source, relinking, with_diff, plan));
   return plan;
 }
 
 RelinkResult apply_links(Context& ctx, const MovePlan& plan) {
   const MoveWorld world(plan.moves, plan.files);
-  std::map<std::string, const MovePlan::Source*> by_path;
+  return apply_relinks(ctx, plan, relinking_of(world));
+}
+
+RelinkResult apply_relinks(Context& ctx, const RelinkPlan& plan, const Relinking& relinking) {
+  std::map<std::string, const RelinkPlan::Source*> by_path;
   std::vector<MapItem> items;
   for (const auto& source : plan.sources) {
     by_path[source.path] = &source;
@@ -165,7 +188,7 @@ RelinkResult apply_links(Context& ctx, const MovePlan& plan) {
   }
   RelinkResult result;
   const auto add = [&](const MapItem& item, const Result<Json>& outcome) {
-    const auto& path = world.place_after(item.id);
+    const auto path = relinking.place(item.id);
     if (!outcome.has_value())
       result.failed.push_back(not_relinked(path, outcome.error()));
     else if ((*outcome)["count"].get<int>() > 0)
@@ -174,16 +197,16 @@ RelinkResult apply_links(Context& ctx, const MovePlan& plan) {
   };
   const auto results =
       ctx.map("links", items, [&](Context& lane, const MapItem& item) -> Result<Json> {
-        return relink(lane, "write", *by_path.at(item.id), world);
+        return relink(lane, "write", *by_path.at(item.id), relinking);
       });
   // Cancelled in the middle: half of the links would be left broken, so the rest is done all the
   // same. What was done is found so by its bytes.
   for (std::size_t i = 0; i < items.size(); ++i) {
     const bool is_done = results.has_value() && ((*results)[i].has_value() ||
                                                  (*results)[i].error().reason != Reason::Cancelled);
-    add(items[i],
-        is_done ? (*results)[i]
-                : relink(ctx, cat("links-again/", items[i].id), *by_path.at(items[i].id), world));
+    add(items[i], is_done ? (*results)[i]
+                          : relink(ctx, cat("links-again/", items[i].id), *by_path.at(items[i].id),
+                                   relinking));
   }
   return result;
 }

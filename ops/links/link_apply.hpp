@@ -3,6 +3,7 @@
 #include "ops/links.hpp"
 #include "vault/link_rewrite.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,20 +21,38 @@ struct NotRelinkedView {
   static Fields<NotRelinkedView> fields();
 };
 
-/// A move as it is planned, in the form that a job stores.
-struct MovePlan {
+/// Which files hold links that have to change.
+struct RelinkPlan {
   struct Source {
-    std::string path;  ///< before the move
+    std::string path;  ///< before a move
     std::string etag, etag_after;
     int count = 0;
     std::string diff;  ///< only for a dry run
   };
-  bool is_folder = false;
-  std::vector<FileMove> moves;
-  std::map<std::string, std::vector<std::string>> files;  ///< as MoveWorld needs them
   std::vector<Source> sources;
   std::vector<NotRelinkedView> failed;
   bool has_hidden_sources = false;  ///< files outside the caller's globs hold such links
+};
+Json to_json(const RelinkPlan& plan);
+/// Throws Json::exception where the JSON is none of to_json.
+RelinkPlan relink_plan_from_json(const Json& json);
+
+/// How the links of one file become right. Called from several threads.
+struct Relinking {
+  std::function<Result<LinkRewrite>(const std::string& bytes, const std::string& source,
+                                    const ParseOptions& options)>
+      rewrite;
+  std::function<std::string(const std::string& source)> place;  ///< where the file stands by then
+};
+/// Adds one file to the plan if its links change, or what keeps them from it.
+Status plan_source(Context& ctx, const std::string& source, const Relinking& relinking,
+                   bool with_diff, RelinkPlan& plan);
+
+/// A move as it is planned, in the form that a job stores.
+struct MovePlan : RelinkPlan {
+  bool is_folder = false;
+  std::vector<FileMove> moves;
+  std::map<std::string, std::vector<std::string>> files;  ///< as MoveWorld needs them
   std::vector<std::string> path_globs;
 };
 Json to_json(const MovePlan& plan);
@@ -48,7 +67,9 @@ struct RelinkResult {
   std::vector<NotRelinkedView> failed;
 };
 /// Rewrites the links of every planned file, one guarded write each; a file that changed since the
-/// plan is planned anew. Once the move is done this always goes on to its end, whoever waits.
+/// plan is planned anew. Once what they link to has changed this always goes on to its end, whoever
+/// waits.
+RelinkResult apply_relinks(Context& ctx, const RelinkPlan& plan, const Relinking& relinking);
 RelinkResult apply_links(Context& ctx, const MovePlan& plan);
 
 /// Bases, and canvases that cannot be read, that mention one of the texts; those are a person's to

@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "ops/links/heading_links.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
 #include "ops/step_field.hpp"
@@ -183,7 +184,12 @@ Result<PatchOp> to_patch_op(const Step& step, std::size_t index) {
 struct Output {
   NoteView note;
   WriteView write;
+  std::vector<RelinkedView> relinked;
+  std::vector<NotRelinkedView> failed;
+  bool partial = false;
 };
+
+constexpr int kMostPatchTries = 5;
 
 /// The note after a dry run: its bytes exist nowhere, so they are made here.
 Result<NoteFile> imagined(Context& ctx, const NoteChange& change) {
@@ -194,18 +200,87 @@ Result<NoteFile> imagined(Context& ctx, const NoteChange& change) {
   return file;
 }
 
-Result<Output> run(Context& ctx, const Input& in) {
+Result<NoteChange> change_of_input(const Input& in) {
   NoteChange change = change_of(NoteChange::Kind::Patch, INDX_TRY(NotePath::parse(in.path)));
   for (std::size_t i = 0; i < in.ops.size(); ++i)
     change.ops.push_back(INDX_TRY(to_patch_op(in.ops[i], i)));
   guard(change, in);
-  const WriteOutcome outcome = INDX_TRY(ctx.notes().write(change));
+  return change;
+}
+
+Result<WriteOutcome> written(Context& ctx, const std::string& key, const NoteChange& change) {
+  return change.dry_run ? ctx.notes().write(change) : ctx.write_step(key, change);
+}
+
+/// A patch whose links follow: the note's own in the same write, those of other files behind it.
+Result<WriteOutcome> written_with_links(Context& ctx, NoteChange& change, Output& out) {
+  const bool is_guarded = !change.if_match.empty() || !change.expected_sha256.empty();
+  for (int attempt = 0;; ++attempt) {
+    const auto stored = INDX_TRY(ctx.step(
+        cat("plan/", attempt), Json{{"path", change.path.str()}},
+        [&]() -> Result<Json> { return to_json(INDX_TRY(plan_anchors(ctx, change, false))); }));
+    const auto plan = INDX_TRY(anchor_plan_from_json(stored));
+    NoteChange planned = change;
+    planned.if_match = plan.etag;  // the edits and the renames are those of these bytes
+    planned.edits = plan.edits;
+    const auto outcome = written(ctx, cat("patch/", attempt), planned);
+    if (!outcome.has_value()) {
+      const bool may_repeat = !is_guarded && outcome.error().reason == Reason::EtagMismatch &&
+                              attempt + 1 < kMostPatchTries;
+      if (may_repeat) continue;
+      return outcome.error();
+    }
+    out.failed = plan.failed;
+    auto relinked = apply_anchors(ctx, outcome->path, plan);
+    out.relinked = std::move(relinked.changed);
+    std::move(relinked.failed.begin(), relinked.failed.end(), std::back_inserter(out.failed));
+    if (plan.has_hidden_sources) out.note.warnings.emplace_back("links_outside_scope");
+    out.partial = !out.failed.empty() || plan.has_hidden_sources;
+    return outcome;
+  }
+}
+
+/// The same as a dry run.
+Result<WriteOutcome> imagined_with_links(Context& ctx, NoteChange& change, Output& out) {
+  const auto plan = INDX_TRY(plan_anchors(ctx, change, true));
+  change.if_match = plan.etag;
+  change.edits = plan.edits;
+  for (const auto& source : plan.sources)
+    out.relinked.push_back({source.path, source.etag_after, source.diff, source.count});
+  out.failed = plan.failed;
+  if (plan.has_hidden_sources) out.note.warnings.emplace_back("links_outside_scope");
+  out.partial = !out.failed.empty() || plan.has_hidden_sources;
+  return ctx.notes().write(change);
+}
+
+Result<Output> run(Context& ctx, const Input& in) {
+  NoteChange change = INDX_TRY(change_of_input(in));
+  Output out;
+  const bool has_links = renames_headings(change);
+  const auto outcome = INDX_TRY(!has_links   ? written(ctx, "patch", change)
+                                : in.dry_run ? imagined_with_links(ctx, change, out)
+                                             : written_with_links(ctx, change, out));
   NoteFile file = INDX_TRY(in.dry_run ? imagined(ctx, change) : ctx.notes().read(outcome.path));
   if (in.dry_run) file.etag = outcome.etag;
-  Output out{view_note(file, kDefaultNoteParts, ctx.config()), view_write(outcome, in.dry_run)};
-  out.note.warnings.insert(out.note.warnings.end(), outcome.warnings.begin(),
-                           outcome.warnings.end());
+  auto warnings = std::move(out.note.warnings);
+  warnings.insert(warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
+  out.note = view_note(file, kDefaultNoteParts, ctx.config());
+  out.note.warnings.insert(out.note.warnings.end(), warnings.begin(), warnings.end());
+  out.write = view_write(outcome, in.dry_run);
   return out;
+}
+
+/// Errors are those of the run.
+Result<std::size_t> size(Context& ctx, const Input& in) {
+  const auto change = change_of_input(in);
+  if (!change.has_value() || in.dry_run) return std::size_t{0};
+  const auto sources = count_anchor_sources(ctx, *change);
+  return sources.has_value() ? *sources : std::size_t{0};
+}
+
+bool may_be_large(const Input& in) {
+  return !in.dry_run && std::any_of(in.ops.begin(), in.ops.end(),
+                                    [](const Step& step) { return step.op == "rename_heading"; });
 }
 
 /// The full note, and what the write did.
@@ -224,6 +299,12 @@ Fields<Output> output_fields() {
   };
   lift(&Output::note, NoteView::fields());
   lift(&Output::write, WriteView::fields());
+  fields.push_back(field("relinked", &Output::relinked,
+                         "Other files whose links followed a renamed heading; its own links follow "
+                         "too."));
+  fields.push_back(field("failed", &Output::failed, "Files with links that could not follow."));
+  fields.push_back(field("partial", &Output::partial,
+                         "True: the note is written, but some links to it were left as they are."));
   return fields;
 }
 
@@ -237,12 +318,18 @@ Operation note_patch() {
       .guidance =
           "Steps run in order, each on the result of the one before, all or nothing, in one "
           "write. Give `if_match` with the etag you read. document_map lists headings and "
-          "blocks with their addresses. The answer holds the whole note as it is now, so "
+          "blocks with their addresses. Links everywhere follow a renamed heading, never edit them "
+          "by hand; over 20 files with such links it runs as a job. The answer holds the whole "
+          "note as it is now, so "
           "no second read is needed.",
       .scopes = {Scope::VaultWrite},
       .route = {"PATCH", "/v1/notes/{path}"},
       .cli = "note patch",
       .cli_positional = {"path"},
+      .execution = Execution::Sized,
+      .inline_limit = 20,
+      .size = size,
+      .may_be_large = may_be_large,
       .effect = Effect::Writes,
       .input = {path_field(&Input::path),
                 field("ops", &Input::ops, "The steps, in order.", length(1, 1000)),

@@ -241,7 +241,7 @@ Fields<WriteView> WriteView::fields() {
           field("diff", &WriteView::diff, "With `dry_run`: what would change, as a unified diff."),
           field("trash_path", &WriteView::trash_path, "Where the deleted note lies now."),
           field("anchors", &WriteView::anchors,
-                "Headings whose anchors changed; links to them may need the new text."),
+                "Headings whose anchors changed."),
           field("warnings", &WriteView::warnings, "Codes such as `index_pending`.")};
 }
 

@@ -1,5 +1,6 @@
 #include "ops/operations.hpp"
 #include "tests/support/fake_context.hpp"
+#include "tests/support/indexed_links.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -17,6 +18,8 @@ TEST_CASE("note_patch takes every step on sections, blocks and tasks",
   FakeWorld world;
   world.files["a.md"] =
       "# One\ntext ^p\n\n# Two\n- [ ] task\n\n## Sub\ns\n\n# Three\n| a |\n| - |\n\n^t\n";
+  IndexedLinks indexed(world.files);
+  world.links = &indexed;
 
   const auto note = patched_note(
       world,

@@ -1,5 +1,6 @@
 #include "store/note_index.hpp"
 
+#include "base/unicode.hpp"
 #include "tests/store/index_fixture.hpp"
 
 #include <atomic>
@@ -347,6 +348,41 @@ TEST_CASE("a damaged, foreign or newer index is moved aside and made anew", "[st
 
   CHECK(std::filesystem::exists(path + ".damaged"));
   CHECK(generations.size() == 4);
+}
+
+TEST_CASE("a tag lists the notes of the tags below it, whatever their case, and of no longer one",
+          "[store][A50]") {
+  IndexFixture index;
+  const Paths tags = {"a", "A/b", "a/b/c", "ab", "a-b", "b/a", "É/x", "é"};
+  std::map<std::string, std::string> notes;
+  std::map<std::string, std::set<std::string>> wanted;
+  SeededRandom random(3);
+  for (int i = 0; i < 60; ++i) {
+    const auto path = cat("n", 10 + i, ".md");
+    const auto& tag = tags[random.next() % tags.size()];
+    notes[path] = random.next() % 2 == 0 ? cat("#", tag, " `#a`\n")
+                                         : cat("---\ntags: [\"", tag, "\"]\n---\n");
+    const auto key = fold_case(tag);
+    for (auto end = key.find('/'); end != key.npos; end = key.find('/', end + 1))
+      wanted[key.substr(0, end)].insert(path);
+    wanted[key].insert(path);
+  }
+  index.put(notes);
+
+  for (const auto& [tag, paths] : wanted) {
+    INFO(tag);
+    NoteFilter filter;
+    filter.tags = {tag};
+    std::set<std::string> found;
+    std::string cursor;
+    do {
+      const auto page = index.reader->list(filter, 7, cursor).value();
+      for (const auto& row : page.rows) CHECK(found.insert(row.path).second);
+      cursor = page.next_cursor.value_or("");
+    } while (!cursor.empty());
+    CHECK(found == paths);
+    CHECK(index.reader->paths_with_tag(tag, {}).value() == Paths(paths.begin(), paths.end()));
+  }
 }
 
 }  // namespace indx

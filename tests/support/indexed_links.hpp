@@ -40,6 +40,9 @@ class IndexedLinks : public Links {
   Result<MoveGround> move_ground(const std::vector<FileMove>& moves) override {
     return index_.links().move_ground(moves);
   }
+  Result<AnchorGround> anchor_ground(const NotePath& path) override {
+    return index_.links().anchor_ground(path.str());
+  }
   Result<std::vector<std::string>> files_ending_in(const std::string& suffix) override {
     return index_.links().files_ending_in(suffix, scope_);
   }

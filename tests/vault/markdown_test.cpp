@@ -63,6 +63,24 @@ TEST_CASE("tags follow the character set of the rules (T-01)", "[vault]") {
         "x1999 a/b x_y-z 日本 🎉 a a 2024/06 end");
 }
 
+TEST_CASE("a tag is letters of any script, digits, `_`, `-` and `/`, with one that is no digit",
+          "[vault][A52]") {
+  for (const auto* tag : {"a", "A", "x1999", "a/b", "a_b", "a-b", "-a", "_", "日本語", "Ελληνικά",
+                          "हिन्दी", "été", "🎉", "2024/06", "a/1", "1a"}) {
+    INFO(tag);
+    CHECK(is_valid_tag(tag));
+    CHECK(tag_list(cat("x #", tag, " y\n#", tag)) == cat(tag, " ", tag));
+    CHECK(tag_list(cat("---\ntags:\n  - \"", tag, "\"\n---\n")) == tag);
+  }
+  for (const auto* tag : {"", "1", "1999", "a b", "a,b", "a.b", "a#b", "a!", "a/", "(a", "a&b",
+                          "a\\", "a\tb", "a\"b", "a\u2003b"}) {
+    INFO(tag);
+    CHECK_FALSE(is_valid_tag(tag));
+  }
+  CHECK(tag_list("#1999 # x ## a#b ab# #! #(a) ##c\n").empty());
+  CHECK(parse_note("---\ntags: [1, \"a b\", ok]\n---\n").tags.size() == 1);
+}
+
 TEST_CASE("code, URLs, anchors and link targets hold no tags (T-02)", "[vault]") {
   CHECK(
       tag_list(
@@ -86,6 +104,50 @@ TEST_CASE("links keep target, subpath and display (L-04, L-07, L-09, L-10, L-26,
   CHECK(link_list("[[#a#b||c]] [[]] [[|x]] [[pa#th/x]] [l]()\n") == "1:#a#b||c 1:|x 1:pa#th/x");
   CHECK(link_list("> [q](a.md\n> \"title\") ![e](i.png)\n\n[id]: b%20c.md 'T'\n") ==
         "1:a.md|q 2:i.png|e 4:b c.md");
+}
+
+TEST_CASE("every form of link is read with its parts, and none in code", "[vault][A43]") {
+  struct Row {
+    std::string text;
+    LinkKind kind;
+    LinkSyntax syntax;
+    std::string target, subpath, display;
+  };
+  constexpr auto kWiki = LinkSyntax::Wiki, kMarkdown = LinkSyntax::Markdown;
+  const std::vector<Row> rows = {
+      {"[[T]]", LinkKind::Link, kWiki, "T", "", ""},
+      {"[[path/T]]", LinkKind::Link, kWiki, "path/T", "", ""},
+      {"[[T|alias]]", LinkKind::Link, kWiki, "T", "", "alias"},
+      {"[[T#H]]", LinkKind::Link, kWiki, "T", "H", ""},
+      {"[[T#A#B|x]]", LinkKind::Link, kWiki, "T", "A#B", "x"},
+      {"[[T#^b-1]]", LinkKind::Link, kWiki, "T", "^b-1", ""},
+      {"[[#H]]", LinkKind::Link, kWiki, "", "H", ""},
+      {"![[embed]]", LinkKind::Embed, kWiki, "embed", "", ""},
+      {"![[p.png|640x480]]", LinkKind::Embed, kWiki, "p.png", "", "640x480"},
+      {"![[T#^b]]", LinkKind::Embed, kWiki, "T", "^b", ""},
+      {"[t](T.md)", LinkKind::Link, kMarkdown, "T.md", "", "t"},
+      {"[t](a%20b.md#H%20i)", LinkKind::Link, kMarkdown, "a b.md", "H i", "t"},
+      {"[t](<a b.md#^b> \"title\")", LinkKind::Link, kMarkdown, "a b.md", "^b", "t"},
+      {"![alt](p.png)", LinkKind::Embed, kMarkdown, "p.png", "", "alt"},
+      {"[t](#H)", LinkKind::Link, kMarkdown, "", "H", "t"}};
+  for (const auto& row : rows) {
+    INFO(row.text);
+    const auto text = cat("before ", row.text, " after\n");
+    const auto links = parse_note(text).links;
+    REQUIRE(links.size() == 1);
+    const auto& link = links[0];
+    CHECK((link.kind == row.kind && link.syntax == row.syntax && !link.external));
+    CHECK(link.target == row.target);
+    CHECK(link.subpath == row.subpath);
+    CHECK(link.display.value_or("") == row.display);
+    CHECK(text.substr(link.begin, link.end - link.begin) == row.text);
+    if (!row.subpath.empty()) CHECK(text.substr(link.subpath_begin - 1, 1) == "#");
+    CHECK(link.line == 1);
+    CHECK(link.column == 8);
+    CHECK(link_list(cat("`", row.text, "`\n\n```\n", row.text, "\n```\n\n    ", row.text, "\n\n$",
+                        row.text, "$\n"))
+              .empty());
+  }
 }
 
 TEST_CASE("links in properties carry their key and their place (L-21)", "[vault]") {
