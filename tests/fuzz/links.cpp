@@ -56,7 +56,7 @@ void check_rewrite(std::string_view bytes, const std::string& source, const std:
     if (const auto key = name_key_of_target(link.target)) files[*key];
   files[name_key_of_path(to)];
   const MoveWorld world({{paths.front(), to}}, files);
-  const auto rewrite = rewrite_links(bytes, source, world);
+  const auto rewrite = rewrite_text_links(bytes, source, world, {});
   if (!rewrite.has_value()) {
     CLAIM(rewrite.error().reason == Reason::ParseFailed ||
           rewrite.error().reason == Reason::NotUtf8);
