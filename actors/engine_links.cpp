@@ -1,6 +1,6 @@
 #include "actors/engine_links.hpp"
 
-#include "actors/note_move.hpp"
+#include "actors/link_journal.hpp"
 #include "base/text.hpp"
 #include "vault/vault_move.hpp"
 
@@ -104,14 +104,13 @@ Result<std::vector<std::string>> EngineLinks::notes_with_query_of(const std::str
   return index.notes_with_query_of(text, scope_);
 }
 
-Result<Json> EngineLinks::journal_of_move(const NotePath& from, const NotePath& to) {
-  return core_.read_state(
-      [&](Database& db) { return indx::journal_of_move(db, from.str(), to.str()); });
+Result<Json> EngineLinks::journal(const std::string& key) {
+  return core_.read_state([&](Database& db) { return find_journal(db, key); });
 }
 
-Status EngineLinks::end_move(const NotePath& from, const NotePath& to) {
-  INDX_TRY(core_.change([from = from.str(), to = to.str()](State& state) -> Result<Json> {
-    INDX_TRY(indx::end_move(state, from, to));
+Status EngineLinks::end_journal(const std::string& key) {
+  INDX_TRY(core_.change([key](State& state) -> Result<Json> {
+    INDX_TRY(indx::end_journal(state, key));
     return Json();
   }));
   return {};

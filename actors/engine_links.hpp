@@ -27,8 +27,8 @@ class EngineLinks : public Links {
   Result<std::vector<std::string>> unread_canvases() override;
   Result<std::vector<std::string>> notes_with_property(const std::string& name) override;
   Result<std::vector<std::string>> notes_with_query_of(const std::string& text) override;
-  Result<Json> journal_of_move(const NotePath& from, const NotePath& to) override;
-  Status end_move(const NotePath& from, const NotePath& to) override;
+  Result<Json> journal(const std::string& key) override;
+  Status end_journal(const std::string& key) override;
 
  private:
   /// The index, up to date enough to be asked; `forbidden` for a path outside of the scope.

@@ -3,20 +3,12 @@
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "jobs/job_state.hpp"
-#include "ops/principal.hpp"
 #include "vault/vault_move.hpp"
 
 namespace indx {
 namespace {
 
 constexpr std::string_view kFolder = "folder";  // in place of the hash of a file
-constexpr std::string_view kLinksLeft = "links";
-
-/// In an intent: what makes it the row of a finished move whose links are not all rewritten.
-bool has_phase(const WriteIntent& intent, std::string_view phase) {
-  return intent.outcome.is_object() && intent.outcome.value("phase", "") == phase;
-}
 
 Status check_move(const Vault& vault, const NoteChange& change) {
   const auto& from = change.path;
@@ -127,17 +119,7 @@ Status finish_move(State& state, const WriteIntent& intent, const WriteOutcome& 
                        .job_id = intent.job_id,
                        .data = std::move(data)}));
   INDX_TRY(state.versions.move(outcome.moved_from, outcome.path.str()));
-  const auto journal = intent.outcome.value("journal", Json());
-  if (journal.is_null() || !intent.job_id.empty()) return {};
-  WriteIntent left = intent;
-  left.id.value += "-links";
-  left.step_key.clear();
-  left.idempotency_key.clear();
-  left.outcome = {{"phase", kLinksLeft},
-                  {"from", outcome.moved_from},
-                  {"to", outcome.path.str()},
-                  {"journal", journal}};
-  return state.intents.add(left);
+  return {};
 }
 
 Status settle_move(State& state, const Vault& vault, const WriteIntent& intent) {
@@ -152,55 +134,6 @@ Status settle_move(State& state, const Vault& vault, const WriteIntent& intent) 
            {{"path", intent.path}, {"outcome", is_done ? "kept" : "dropped"}});
   if (is_done) return finish_write(state, intent, outcome);
   INDX_TRY(state.intents.remove(intent.id));
-  return {};
-}
-
-bool is_unfinished_move(const WriteIntent& intent) { return has_phase(intent, kLinksLeft); }
-
-Status resume_move(State& state, const WriteIntent& intent) {
-  const auto known = intent.outcome.value("job", "");
-  if (!known.empty()) {
-    const auto job = INDX_TRY(state.queue.get({known}));
-    if (job && !is_final(job->state)) return {};
-  }
-  const auto& journal = intent.outcome["journal"];
-  JobRequest request;
-  request.kind = "note_move";
-  request.input = {{"from", intent.outcome["from"]},
-                   {"to", intent.outcome["to"]},
-                   {"update_links", true},
-                   {"dry_run", false}};
-  request.owner = {.subject = intent.subject,
-                   .surface = intent.actor,
-                   .scopes = {std::string(name(Scope::VaultWrite))},
-                   .path_globs = journal.value("path_globs", std::vector<std::string>()),
-                   .request_id = intent.request_id};
-  request.keep = true;
-  const auto job = state.enqueue(request);
-  if (!job.has_value()) {
-    log_error("the links of a move that a crash interrupted are not rewritten; move again",
-              {{"path", intent.path}, {"error", job.error().message}});
-    return {};
-  }
-  WriteIntent again = intent;
-  again.outcome["job"] = job->id.value;
-  INDX_TRY(state.intents.remove(intent.id));
-  return state.intents.add(again);
-}
-
-Result<Json> journal_of_move(Database& db, const std::string& from, const std::string& to) {
-  const auto intents = INDX_TRY(IntentStore(db).open_intents());
-  for (const auto& intent : intents)
-    if (is_unfinished_move(intent) && intent.outcome["from"] == from && intent.outcome["to"] == to)
-      return intent.outcome["journal"];
-  return Json();
-}
-
-Status end_move(State& state, const std::string& from, const std::string& to) {
-  const auto intents = INDX_TRY(state.intents.open_intents());
-  for (const auto& intent : intents)
-    if (is_unfinished_move(intent) && intent.outcome["from"] == from && intent.outcome["to"] == to)
-      INDX_TRY(state.intents.remove(intent.id));
   return {};
 }
 

@@ -14,17 +14,9 @@ Result<NoteWrite> plan_move(const Vault& vault, WriteRequest request, const Cloc
                             Random& random);
 /// False: the file is no longer the one that was guarded; it is back at its old place.
 Result<bool> perform_move(const Vault& vault, const NoteWrite& write, std::string* displaced);
-/// The event, and the history that follows the file. With a journal: the note of what is left to
-/// do.
+/// The event, and the history that follows the file.
 Status finish_move(State& state, const WriteIntent& intent, const WriteOutcome& outcome);
-/// After a crash: a move that happened is finished, another dropped; what a finished one left to do
-/// becomes a job.
+/// After a crash: a move that happened is finished, another dropped.
 Status settle_move(State& state, const Vault& vault, const WriteIntent& intent);
-bool is_unfinished_move(const WriteIntent& intent);
-Status resume_move(State& state, const WriteIntent& intent);
-
-/// What a finished move left to do; null: nothing.
-Result<Json> journal_of_move(Database& db, const std::string& from, const std::string& to);
-Status end_move(State& state, const std::string& from, const std::string& to);
 
 }  // namespace indx

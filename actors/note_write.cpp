@@ -1,5 +1,6 @@
 #include "actors/note_write.hpp"
 
+#include "actors/link_journal.hpp"
 #include "actors/note_move.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
@@ -98,6 +99,7 @@ Result<NoteWrite> plan_write(const Vault& vault, WriteRequest request, const Clo
     intent.job_id = request.lease->job.value;
     intent.lease = request.lease->generation;
   }
+  if (!request.change.journal.is_null()) intent.outcome["journal"] = request.change.journal;
   // One text for the pair: the row is (subject, operation, key).
   if (request.idempotency)
     intent.idempotency_key = request.idempotency->operation + "\n" + request.idempotency->key;
@@ -139,6 +141,7 @@ Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome&
                          .subject = intent.subject,
                          .job_id = intent.job_id,
                          .data = event_data(outcome)}));
+  if (outcome.changed) INDX_TRY(keep_journal(state, intent));
   if (!intent.step_key.empty()) {
     // The instance of the promise: after a crash this one is another. The generation tells whose
     // try it was.
@@ -167,7 +170,7 @@ Status abandon_write(State& state, const NoteWrite& write, const std::string& di
 
 Status settle_writes(State& state, const Vault& vault) {
   for (const WriteIntent& intent : INDX_TRY(state.intents.open_intents())) {
-    if (is_unfinished_move(intent)) continue;
+    if (is_journal(intent)) continue;
     if (is_move(intent)) {
       INDX_TRY(settle_move(state, vault, intent));
       continue;
@@ -198,7 +201,7 @@ Status settle_writes(State& state, const Vault& vault) {
         {{"path", intent.path}, {"outcome", found == intent.after_sha256 ? "kept" : "dropped"}});
   }
   for (const WriteIntent& intent : INDX_TRY(state.intents.open_intents()))
-    if (is_unfinished_move(intent)) INDX_TRY(resume_move(state, intent));
+    if (is_journal(intent)) INDX_TRY(resume_journal(state, intent));
   return {};
 }
 

@@ -39,10 +39,11 @@ class Links {
   virtual Result<std::vector<std::string>> notes_with_property(const std::string& name) = 0;
   /// Visible notes with a `query` or `base` code block that holds the text as a name of its own.
   virtual Result<std::vector<std::string>> notes_with_query_of(const std::string& text) = 0;
-  /// The journal of a move that a crash interrupted after the rename; null: there is none.
-  virtual Result<Json> journal_of_move(const NotePath& from, const NotePath& to) = 0;
-  /// All links of the move are rewritten: drops its journal.
-  virtual Status end_move(const NotePath& from, const NotePath& to) = 0;
+  /// The plan of a change that a crash interrupted after its write (NoteChange::journal); null:
+  /// there is none.
+  virtual Result<Json> journal(const std::string& key) = 0;
+  /// All links are rewritten: drops it.
+  virtual Status end_journal(const std::string& key) = 0;
 };
 
 }  // namespace indx

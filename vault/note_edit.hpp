@@ -73,10 +73,9 @@ struct NoteChange {
   bool if_not_exists = false;         ///< Write: create only
   bool permanent = false;             ///< Delete: unlink instead of `.trash/`
   bool dry_run = false;
-  /// Splice: of the bytes that `if_match` names; Patch: of what the steps make of them.
-  std::vector<TextEdit> edits = {};
-  std::optional<NotePath> to = {};  ///< Move: of a file or folder
-  Json journal = {};                ///< Move: what is left to do after it, kept until told done
+  std::vector<TextEdit> edits = {};  ///< Splice: of the bytes that `if_match` names
+  std::optional<NotePath> to = {};   ///< Move: of a file or folder
+  Json journal = {};                 ///< Move: what is left to do after it, kept until told done
   std::vector<CanvasOp> canvas_ops = {};  ///< CanvasPatch
   Json canvas = Json::object();           ///< CanvasWrite
   /// Whether the file may be missing, and is made then.
@@ -108,7 +107,8 @@ Result<WriteOutcome> write_outcome_from_json(const Json& json);
 /// result: deleted. Guards (`if_match`, `expected_sha256`, `if_not_exists`) are checked here too.
 /// Errors: `etag_mismatch` with details {expected, actual}, `not_found`, `conflict`, `not_utf8`,
 /// `parse_failed`, those of the edits, and the failing `op_index`. `*anchors` gets what renames of
-/// headings changed.
+/// headings changed. A patch may bring `edits` too: of what its steps make; and a `journal`, as a
+/// move: `{key, kind, input, path_globs, plan}`, kept until `Links::end_journal`.
 Result<std::optional<std::string>> apply_change(const NoteChange& change,
                                                 const std::optional<std::string>& before,
                                                 std::vector<AnchorChange>* anchors = nullptr);

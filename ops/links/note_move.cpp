@@ -57,6 +57,22 @@ std::vector<std::string> mentions_of(const NotePath& from, bool is_folder) {
   return texts;
 }
 
+/// How the journal of a move is found again.
+std::string journal_key(const Paths& paths) {
+  return cat("move\n", paths.from.str(), "\n", paths.to.str());
+}
+Json journal_of(const Paths& paths, const MovePlan& plan) {
+  return {{"key", journal_key(paths)},
+          {"kind", "note_move"},
+          {"input",
+           {{"from", paths.from.str()},
+            {"to", paths.to.str()},
+            {"update_links", true},
+            {"dry_run", false}}},
+          {"path_globs", plan.path_globs},
+          {"plan", to_json(plan)}};
+}
+
 Result<Output> run(Context& ctx, const Input& in) {
   const auto paths = INDX_TRY(paths_of(in));
   Output out;
@@ -68,7 +84,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   const Json journal = INDX_TRY(
       ctx.step("journal", Json{{"from", out.from}, {"to", out.path}}, [&]() -> Result<Json> {
         if (in.dry_run) return Json();
-        return ctx.links().journal_of_move(paths.from, paths.to);
+        return ctx.links().journal(journal_key(paths));
       }));
   NoteChange change = move_of(paths, in);
   const Json inputs{{"from", out.from}, {"to", out.path}, {"update_links", in.update_links}};
@@ -91,7 +107,7 @@ Result<Output> run(Context& ctx, const Input& in) {
     }))));
     if (ctx.cancel().is_cancelled())
       return make_error(Reason::Cancelled, "Cancelled before anything was moved.");
-    if (!ctx.is_job() && !plan.sources.empty()) change.journal = to_json(plan);
+    if (!ctx.is_job() && !plan.sources.empty()) change.journal = journal_of(paths, plan);
     const auto outcome = INDX_TRY(ctx.write_step("move", change));
     out.changed = outcome.changed;
     if (!outcome.etag.empty()) out.etag = outcome.etag;
@@ -110,7 +126,7 @@ Result<Output> run(Context& ctx, const Input& in) {
     std::move(relinked.failed.begin(), relinked.failed.end(), std::back_inserter(out.failed));
     progress.done = *progress.total;
     ctx.progress(progress);
-    if (!ctx.is_job() || !journal.is_null()) INDX_TRY(ctx.links().end_move(paths.from, paths.to));
+    if (!ctx.is_job() || !journal.is_null()) INDX_TRY(ctx.links().end_journal(journal_key(paths)));
     if (!plan.is_folder)  // its own links may have changed with the move
       for (const auto& row : out.links)
         if (row.path == out.path) out.etag = row.etag;
@@ -125,7 +141,7 @@ Result<Output> run(Context& ctx, const Input& in) {
 Result<std::size_t> size(Context& ctx, const Input& in) {
   if (in.dry_run || !in.update_links) return std::size_t{0};
   const auto paths = INDX_TRY(paths_of(in));
-  const Json journal = INDX_TRY(ctx.links().journal_of_move(paths.from, paths.to));
+  const Json journal = INDX_TRY(ctx.links().journal(journal_key(paths)));
   if (!journal.is_null()) return journal["sources"].size();
   const auto plan = INDX_TRY(plan_links(ctx, paths.from, paths.to, true, false));
   return plan.sources.size();

@@ -1,3 +1,4 @@
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "ops/links/heading_links.hpp"
 #include "ops/notes/note_view.hpp"
@@ -212,8 +213,62 @@ Result<WriteOutcome> written(Context& ctx, const std::string& key, const NoteCha
   return change.dry_run ? ctx.notes().write(change) : ctx.write_step(key, change);
 }
 
+/// The input without its conditions, which hold once only.
+Json bare_input(const Input& in) {
+  Json ops = Json::array();
+  for (const auto& step : in.ops) {
+    ops.push_back(encode_fields(Step::fields(), step));
+    if (!step.value) ops.back().erase("value");  // null is a value of its own
+  }
+  return {{"path", in.path}, {"ops", std::move(ops)}, {"dry_run", false}};
+}
+/// How the journal of a patch is found again.
+std::string journal_key(const Input& in) {
+  return cat("patch\n", in.path, "\n", canonical_hash(bare_input(in)));
+}
+Json journal_of(Context& ctx, const Input& in, const AnchorPlan& plan) {
+  return {{"key", journal_key(in)},
+          {"kind", "note_patch"},
+          {"input", bare_input(in)},
+          {"path_globs", ctx.principal().path_globs},
+          {"plan", to_json(plan)}};
+}
+
+void relink(Context& ctx, const NotePath& path, const AnchorPlan& plan, Output& out) {
+  out.failed = plan.failed;
+  auto relinked = apply_anchors(ctx, path, plan);
+  out.relinked = std::move(relinked.changed);
+  std::move(relinked.failed.begin(), relinked.failed.end(), std::back_inserter(out.failed));
+  if (plan.has_hidden_sources) out.note.warnings.emplace_back("links_outside_scope");
+  out.partial = !out.failed.empty() || plan.has_hidden_sources;
+}
+
+/// A patch that a crash interrupted behind its write: the note is as it shall be.
+Result<WriteOutcome> resumed(Context& ctx, const NoteChange& change, const AnchorPlan& plan,
+                             Output& out) {
+  const auto file = INDX_TRY(ctx.notes().read(change.path));
+  relink(ctx, file.path, plan, out);
+  WriteOutcome outcome{.path = file.path};
+  outcome.old_etag = plan.etag;
+  outcome.etag = file.etag;
+  outcome.sha256 = sha256_hex(file.bytes);
+  outcome.size = outcome.old_size = file.size;
+  outcome.changed = true;
+  return outcome;
+}
+
 /// A patch whose links follow: the note's own in the same write, those of other files behind it.
-Result<WriteOutcome> written_with_links(Context& ctx, NoteChange& change, Output& out) {
+Result<WriteOutcome> written_with_links(Context& ctx, NoteChange& change, const Input& in,
+                                        Output& out) {
+  const auto key = journal_key(in);
+  const auto journal = INDX_TRY(ctx.step("journal", Json{{"path", change.path.str()}},
+                                         [&] { return ctx.links().journal(key); }));
+  if (!journal.is_null()) {
+    const auto plan = INDX_TRY(anchor_plan_from_json(journal));
+    auto outcome = INDX_TRY(resumed(ctx, change, plan, out));
+    INDX_TRY(ctx.links().end_journal(key));
+    return outcome;
+  }
   const bool is_guarded = !change.if_match.empty() || !change.expected_sha256.empty();
   for (int attempt = 0;; ++attempt) {
     const auto stored = INDX_TRY(ctx.step(
@@ -223,6 +278,8 @@ Result<WriteOutcome> written_with_links(Context& ctx, NoteChange& change, Output
     NoteChange planned = change;
     planned.if_match = plan.etag;  // the edits and the renames are those of these bytes
     planned.edits = plan.edits;
+    const bool needs_journal = !ctx.is_job() && !plan.sources.empty();
+    if (needs_journal) planned.journal = journal_of(ctx, in, plan);
     const auto outcome = written(ctx, cat("patch/", attempt), planned);
     if (!outcome.has_value()) {
       const bool may_repeat = !is_guarded && outcome.error().reason == Reason::EtagMismatch &&
@@ -230,12 +287,8 @@ Result<WriteOutcome> written_with_links(Context& ctx, NoteChange& change, Output
       if (may_repeat) continue;
       return outcome.error();
     }
-    out.failed = plan.failed;
-    auto relinked = apply_anchors(ctx, outcome->path, plan);
-    out.relinked = std::move(relinked.changed);
-    std::move(relinked.failed.begin(), relinked.failed.end(), std::back_inserter(out.failed));
-    if (plan.has_hidden_sources) out.note.warnings.emplace_back("links_outside_scope");
-    out.partial = !out.failed.empty() || plan.has_hidden_sources;
+    relink(ctx, outcome->path, plan, out);
+    if (needs_journal) INDX_TRY(ctx.links().end_journal(key));
     return outcome;
   }
 }
@@ -259,7 +312,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   const bool has_links = renames_headings(change);
   const auto outcome = INDX_TRY(!has_links   ? written(ctx, "patch", change)
                                 : in.dry_run ? imagined_with_links(ctx, change, out)
-                                             : written_with_links(ctx, change, out));
+                                             : written_with_links(ctx, change, in, out));
   NoteFile file = INDX_TRY(in.dry_run ? imagined(ctx, change) : ctx.notes().read(outcome.path));
   if (in.dry_run) file.etag = outcome.etag;
   auto warnings = std::move(out.note.warnings);

@@ -1,5 +1,6 @@
 #include "actors/note_move.hpp"
 
+#include "actors/link_journal.hpp"
 #include "base/text.hpp"
 #include "tests/support/process.hpp"
 #include "vault/vault_move.hpp"
@@ -34,6 +35,12 @@ struct MoveFixture {
     change.to = NotePath::parse(to).value();
     change.journal = journal;
     change.if_match = if_match;
+    return plan_write(vault, {.change = change, .actor = "api", .subject = "tok_1"}, clock, random);
+  }
+  Result<NoteWrite> patch(const std::string& path, const Json& journal) {
+    NoteChange change{.kind = NoteChange::Kind::Patch, .path = NotePath::parse(path).value()};
+    change.ops = {PatchOp{.kind = PatchKind::AppendBody, .markdown = "more"}};
+    change.journal = journal;
     return plan_write(vault, {.change = change, .actor = "api", .subject = "tok_1"}, clock, random);
   }
   std::vector<std::string> told() {
@@ -80,27 +87,42 @@ TEST_CASE_METHOD(MoveFixture, "a crash behind the rename keeps the move, one bef
   CHECK(state->intents.open_intents().value().empty());
 }
 
-TEST_CASE_METHOD(MoveFixture, "what a crash left of a move becomes one job", "[actors][A22]") {
-  const Json journal{{"sources", Json::array()}, {"path_globs", {"**"}}};
-  auto write = plan("a.md", "b.md", journal).value();
+TEST_CASE_METHOD(MoveFixture, "what a crash left of a change becomes one job",
+                 "[actors][A22][A36]") {
+  const bool is_patch = GENERATE(false, true);
+  const Json plan_json{{"sources", Json::array()}};
+  const Json journal{{"key", "k"},
+                     {"kind", "note_move"},
+                     {"input", {{"from", "a.md"}, {"to", "b.md"}}},
+                     {"path_globs", {"**"}},
+                     {"plan", plan_json}};
+  auto write = is_patch ? patch("a.md", journal).value() : plan("a.md", "b.md", journal).value();
   std::string displaced;
   REQUIRE(begin_write(*state, write));
   REQUIRE(perform_write(vault, write, &displaced).value());
-  REQUIRE(finish_write(*state, write.intent, write.outcome));
-  CHECK(journal_of_move(state->db, "a.md", "b.md").value() == journal);
+  const bool is_settled = GENERATE(false, true);
+  if (is_settled) {
+    restart("between");
+    REQUIRE(settle_writes(*state, vault));
+  } else {
+    REQUIRE(finish_write(*state, write.intent, write.outcome));
+  }
+  CHECK(find_journal(state->db, "k").value() == plan_json);
+  CHECK(find_journal(state->db, "other").value().is_null());
 
   restart("second");
   REQUIRE(settle_writes(*state, vault));
   REQUIRE(settle_writes(*state, vault));
 
-  CHECK(told() == std::vector<std::string>{"note.moved", "job.created"});
+  CHECK(told() ==
+        std::vector<std::string>{is_patch ? "note.updated" : "note.moved", "job.created"});
   const auto job = state->claim().value();
   REQUIRE(job.has_value());
-  CHECK(job->input["from"] == "a.md");
-  CHECK(job->input["to"] == "b.md");
+  CHECK(job->input == journal["input"]);
   CHECK(job->owner.path_globs == std::vector<std::string>{"**"});
-  REQUIRE(end_move(*state, "a.md", "b.md"));
-  CHECK(journal_of_move(state->db, "a.md", "b.md").value().is_null());
+  REQUIRE(end_journal(*state, "k"));
+  CHECK(find_journal(state->db, "k").value().is_null());
+  CHECK(state->intents.open_intents().value().empty());
 }
 
 TEST_CASE_METHOD(MoveFixture, "a rename that stopped half-way is finished", "[actors][A22]") {

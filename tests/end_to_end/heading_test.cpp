@@ -59,6 +59,29 @@ TEST_CASE("a renamed heading is followed by few files at once and by many as a j
   for (const auto& link : links) CHECK(link["subpath_resolved"] == true);
 }
 
+TEST_CASE("a rename that was answered at once is finished after a kill", "[end_to_end][A36]") {
+  constexpr int kSources = 18;
+  int renamed = 0;
+  for (const int delay_ms : {4, 8, 12, 16, 24, 40}) {
+    const TempFolder vault;
+    fill_headings(vault, kSources);
+    {
+      RunningServer server(vault);
+      std::jthread caller([&] { server.call("PATCH", "/v1/notes/a.md", rename_body()); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+      server.kill();
+    }
+
+    RunningServer server(vault);
+
+    INFO("killed after " << delay_ms << " ms");
+    if (vault.read("a.md") == kHeadingNote) continue;
+    ++renamed;
+    CHECK(wait_until([&] { return is_renamed(vault, kSources); }));
+  }
+  CHECK(renamed > 0);
+}
+
 TEST_CASE("a job that renames a heading survives a kill at any time", "[end_to_end][A36][C81]") {
   constexpr int kSources = 50;
   for (const int delay_ms : {10, 40, 110}) {

@@ -40,6 +40,7 @@ struct FakeWorld {
   std::vector<Json> events;
   std::vector<JobProgress> progress;
   std::function<void(const std::string& path)> before_write;
+  std::function<void(const Json& journal)> on_journal;  ///< gets those that changes bring
 
   bool is_visible(const std::string& path) const { return principal.path_scope().allows(path); }
   std::string etag(const std::string& path) const { return etag_of(files.at(path)); }
@@ -140,6 +141,7 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     const std::string& path = change.path.str();
     if (!world_.is_visible(path)) return make_error(Reason::Forbidden, "outside");
     if (world_.before_write) world_.before_write(path);
+    if (world_.on_journal && !change.journal.is_null()) world_.on_journal(change.journal);
     const auto it = world_.files.find(path);
     const auto before = it == world_.files.end() ? std::nullopt : std::optional(it->second);
     std::vector<AnchorChange> anchors;

@@ -55,9 +55,16 @@ class IndexedLinks : public Links {
   Result<std::vector<std::string>> notes_with_query_of(const std::string& text) override {
     return index_.links().notes_with_query_of(text, scope_);
   }
-  Result<Json> journal_of_move(const NotePath&, const NotePath&) override { return Json(); }
-  Status end_move(const NotePath&, const NotePath&) override { return {}; }
+  Result<Json> journal(const std::string& key) override {
+    const auto found = journals.find(key);
+    return found == journals.end() ? Json() : found->second;
+  }
+  Status end_journal(const std::string& key) override {
+    journals.erase(key);
+    return {};
+  }
   IndexFixture& index() { return index_; }
+  std::map<std::string, Json> journals;  ///< plans by key
 
  private:
   IndexFixture index_;
