@@ -240,8 +240,7 @@ Fields<WriteView> WriteView::fields() {
           field("dry_run", &WriteView::dry_run, "True: nothing was written."),
           field("diff", &WriteView::diff, "With `dry_run`: what would change, as a unified diff."),
           field("trash_path", &WriteView::trash_path, "Where the deleted note lies now."),
-          field("anchors", &WriteView::anchors,
-                "Headings whose anchors changed."),
+          field("anchors", &WriteView::anchors, "Headings whose anchors changed."),
           field("warnings", &WriteView::warnings, "Codes such as `index_pending`.")};
 }
 
