@@ -3,6 +3,8 @@
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "store/base_row_reader.hpp"
+#include "vault/file_birth.hpp"
 
 #include <condition_variable>
 
@@ -313,6 +315,16 @@ Result<IndexCounts> EngineContext::counts() {
   if (run_->principal.path_globs.empty())  // a warning names paths
     for (auto& warning : core_.parts.warnings()) counts.warnings.push_back(std::move(warning));
   return counts;
+}
+
+Status EngineContext::visit_files(const BaseRowNeeds& needs, const BaseRowVisitor& visit) {
+  INDX_TRY(core_.ensure_scanned());
+  return visit_base_rows(
+      core_.parts.index->pool(), needs, run_->principal.path_scope(), [&](BaseFileRow row) {
+        if (needs.created && row.is_candidate)
+          row.created_ms = file_birth_ms(core_.parts.vault.root() + "/" + row.path);
+        visit(std::move(row));
+      });
 }
 
 Json EngineContext::indexing() {

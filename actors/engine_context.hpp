@@ -86,6 +86,7 @@ class EngineContext : public Context,
   Result<std::vector<ResolvedLink>> forward_links(const NotePath& path) override;
   Result<std::vector<std::string>> paths_with_tag(const std::string& tag) override;
   Result<IndexCounts> counts() override;
+  Status visit_files(const BaseRowNeeds& needs, const BaseRowVisitor& visit) override;
   Json indexing() override;
   Result<std::shared_ptr<const Corpus>> corpus() override;
   Result<Json> reindex(const Reindex& request) override;

@@ -1,5 +1,7 @@
 #include "base/unicode.hpp"
 
+#include "base/letter_case.hpp"
+
 #include <utf8proc.h>
 
 #include <cstdlib>
@@ -211,6 +213,10 @@ std::size_t count_code_points(std::string_view text) {
   std::size_t count = 0;
   for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
   return count;
+}
+
+char32_t upper_letter(char32_t c) {
+  return static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c)));
 }
 
 }  // namespace indx

@@ -6,6 +6,7 @@
 #include "base/event.hpp"
 #include "jobs/job.hpp"
 #include "ops/principal.hpp"
+#include "vault/base_rows.hpp"
 #include "vault/note_edit.hpp"
 #include "vault/note_query.hpp"
 #include "vault/vault.hpp"
@@ -45,6 +46,8 @@ class Index {
   virtual Result<std::vector<ResolvedLink>> forward_links(const NotePath& path) = 0;
   virtual Result<std::vector<std::string>> paths_with_tag(const std::string& tag) = 0;
   virtual Result<IndexCounts> counts() = 0;
+  /// Every file that the caller may see, in order of paths, for bases.
+  virtual Status visit_files(const BaseRowNeeds& needs, const BaseRowVisitor& visit) = 0;
   /// `{state: idle|indexing, done, total}`
   virtual Json indexing() = 0;
   /// Statistics over the notes that the caller may see; cached by vault generation.

@@ -40,6 +40,8 @@ Operation graph_neighbors();
 Operation canvas_read();
 Operation canvas_write();
 Operation canvas_patch();
+Operation base_query();
+Operation base_query_inline();
 Operation vault_reindex();
 Operation job_list();
 Operation job_get();

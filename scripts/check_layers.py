@@ -50,6 +50,7 @@ HOMES = [
     ("cmark-gfm*", ["vault/markdown*.cpp", "tests/*"]),
     ("libfyaml.h", ["vault/frontmatter*.cpp", "vault/yaml_tree.cpp", "tests/*"]),
     ("xxhash.h", ["base/hash*", "tests/*", "bench/*"]),
+    ("re2/*", ["vault/base_regexp.cpp", "tests/*"]),
     ("utf8proc.h", ["base/unicode.cpp", "tests/*"]),
     ("nlohmann/*", ["base/json.hpp"]),
     ("zstd.h", ["base/*", "store/*", "tests/*"]),

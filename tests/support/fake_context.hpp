@@ -241,6 +241,20 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     counts.generation = "e-1";
     return counts;
   }
+  Status visit_files(const BaseRowNeeds& needs, const BaseRowVisitor& visit) override {
+    for (const auto& [path, bytes] : world_.files) {
+      if (!world_.is_visible(path)) continue;
+      BaseFileRow row;
+      row.path = path;
+      row.size = bytes.size();
+      row.modified_ms = to_millis(world_.clock.now());
+      if (needs.created) row.created_ms = row.modified_ms;
+      if (needs.properties) row.properties = parse_note(bytes).frontmatter.values.dump();
+      if (needs.tags) row.tags = tags_of(bytes);
+      visit(std::move(row));
+    }
+    return {};
+  }
   Json indexing() override { return Json{{"state", "idle"}, {"done", 0}, {"total", 0}}; }
   Result<std::shared_ptr<const Corpus>> corpus() override {
     const auto corpus = std::make_shared<Corpus>();

@@ -1,0 +1,72 @@
+#include "ops/operations.hpp"
+#include "tests/support/fake_context.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace indx {
+namespace {
+
+FakeWorld base_world() {
+  FakeWorld world;
+  world.files = {
+      {"a.md", "---\nprice: 10\n---\n"},
+      {"b|c.md", "---\nprice: \"x,\\\"y\"\n---\n"},
+      {"q.base", "filters: 'file.ext == \"md\"'\nviews:\n  - name: T\n    order: [price]\n"}};
+  return world;
+}
+
+TEST_CASE("base_query gives rows with cells, page by page", "[ops][A56]") {
+  auto world = base_world();
+
+  const auto first = run_operation(world, base_query(), {{"path", "q.base"}, {"limit", 1}});
+  REQUIRE(first.has_value());
+  CHECK((*first)["total"] == 2);
+  CHECK((*first)["rows"][0] ==
+        Json{{"path", "a.md"}, {"cells", {{"price", 10}}}, {"group", nullptr}});
+  const auto second = run_operation(
+      world, base_query(), {{"path", "q.base"}, {"limit", 1}, {"cursor", (*first)["next_cursor"]}});
+  REQUIRE(second.has_value());
+  CHECK((*second)["rows"][0]["path"] == "b|c.md");
+  CHECK((*second)["next_cursor"].is_null());
+}
+
+TEST_CASE("base_query renders csv, Markdown and lines of JSON", "[ops][A56]") {
+  auto world = base_world();
+  const auto text = [&](const char* format) {
+    return (*run_operation(world, base_query(), {{"path", "q.base"}, {"format", format}}))["text"]
+        .get<std::string>();
+  };
+
+  CHECK(text("csv") == "path,price\r\na.md,10\r\nb|c.md,\"x,\"\"y\"\r\n");
+  CHECK(text("md") == "| path | price |\n| --- | --- |\n| a.md | 10 |\n| b\\|c.md | x,\"y |\n");
+  CHECK(text("ndjson").substr(0, 40) == "{\"path\":\"a.md\",\"cells\":{\"price\":10}}\n{\"p");
+}
+
+TEST_CASE("a base is given inline, hidden files stay hidden", "[ops][A56][A81]") {
+  auto world = base_world();
+  world.principal.path_globs = {"a*"};
+
+  const auto answer = run_operation(world, base_query_inline(), {{"definition", "views: []"}});
+
+  REQUIRE(answer.has_value());
+  REQUIRE((*answer)["rows"].size() == 1);
+  CHECK((*answer)["rows"][0]["cells"]["file.name"] == "a.md");
+  CHECK(run_operation(world, base_query(), {{"path", "q.base"}}).error().reason ==
+        Reason::Forbidden);
+}
+
+TEST_CASE("base_query refuses notes, wrong filters and foreign cursors", "[ops][A56]") {
+  auto world = base_world();
+  const auto reason = [&](const Json& input) {
+    return run_operation(world, base_query(), input).error().reason;
+  };
+  world.files["bad.base"] = "filters: 'nope()'\n";
+
+  CHECK(reason({{"path", "a.md"}}) == Reason::ValidationFailed);
+  CHECK(reason({{"path", "bad.base"}}) == Reason::ValidationFailed);
+  CHECK(reason({{"path", "q.base"}, {"cursor", "zzz"}}) == Reason::ValidationFailed);
+  CHECK(reason({{"path", "q.base"}, {"view", "none"}}) == Reason::NotFound);
+}
+
+}  // namespace
+}  // namespace indx
