@@ -37,12 +37,10 @@ std::string data_text(const Json& data, bool is_pretty) {
 }
 
 std::string lines_text(const Operation& operation, const Json& data) {
-  for (const auto& property : operation.output.properties) {
-    const auto it = data.find(property.name);
-    if (property.schema.type != SchemaNode::Type::Array || it == data.end() || !it->is_array())
-      continue;
+  const auto list = operation.list.empty() ? data.end() : data.find(operation.list);
+  if (list != data.end() && list->is_array()) {
     std::string lines;
-    for (const auto& item : *it) lines += line_of(item);
+    for (const auto& item : *list) lines += line_of(item);
     return lines;
   }
   return line_of(data);

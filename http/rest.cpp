@@ -183,13 +183,10 @@ bool names_etag(const std::string& header, const std::string& etag) {
   });
 }
 
-/// The list that the answer is about: the first array among its declared fields.
+/// The list that the answer is about, when the operation declares one.
 const Json* list_of(const Operation& operation, const Json& data) {
-  for (const auto& property : operation.output.properties)
-    if (property.schema.type == SchemaNode::Type::Array && data.contains(property.name) &&
-        data[property.name].is_array())
-      return &data[property.name];
-  return nullptr;
+  const auto found = operation.list.empty() ? data.end() : data.find(operation.list);
+  return found != data.end() && found->is_array() ? &*found : nullptr;
 }
 
 HttpResponse lines_response(const Json& list, const Json& data, const RequestId& id) {

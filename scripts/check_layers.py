@@ -45,14 +45,14 @@ HOMES = [
     ("Poco/Crypto/*", ["base/*", "tests/*"]),
     ("Poco/*", ["base/*", "http/*", "tests/*", "bench/*"]),
     ("openssl/*", ["base/*", "tests/*"]),
-    ("sqlite3.h", ["store/database.cpp", "store/*tokenizer*.cpp", "tests/*", "bench/*"]),
+    ("sqlite3.h", ["store/database.cpp", "store/search_rank.cpp", "store/*tokenizer*.cpp", "tests/*", "bench/*"]),
     ("hnswlib/*", ["store/vector_index.cpp"]),  # it defines plain functions: a second file would not link
     ("cmark-gfm*", ["vault/markdown*.cpp", "tests/*"]),
     ("libfyaml.h", ["vault/frontmatter*.cpp", "vault/yaml_tree.cpp", "tests/*"]),
     ("xxhash.h", ["base/hash*", "tests/*", "bench/*"]),
-    ("re2/*", ["vault/base_regexp.cpp", "tests/*"]),
     ("utf8proc.h", ["base/unicode.cpp", "tests/*"]),
     ("nlohmann/*", ["base/json.hpp"]),
+    ("re2/*", ["store/regex.cpp", "vault/base_regexp.cpp", "tests/*"]),
     ("zstd.h", ["base/*", "store/*", "tests/*"]),
     ("catch2/*", ["tests/*"]),
 ]

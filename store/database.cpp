@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "store/search_rank.hpp"
 #include "store/tokenizer.hpp"
 
 #include <sqlite3.h>
@@ -74,7 +75,9 @@ Result<Database> Database::open(const std::string& path, const Options& options)
                           "opening " + std::filesystem::path(path).filename().string());
   sqlite3_extended_result_codes(impl->db, 1);
   sqlite3_busy_timeout(impl->db, 5000);
-  if (const int registered = register_tokenizer(impl->db); registered != SQLITE_OK)
+  int registered = register_tokenizer(impl->db);
+  if (registered == SQLITE_OK) registered = register_collector(impl->db);
+  if (registered != SQLITE_OK)
     return database_error(impl->db, registered, "registering the tokenizer");
   Database db(std::move(impl));
   const char* synchronous = options.durability == Durability::Full     ? "FULL"
@@ -154,6 +157,10 @@ void Database::Statement::bind_one(int index, std::string_view value) {
 void Database::Statement::bind_blob(int index, std::string_view value) {
   sqlite3_bind_blob64(statement_, index, value.empty() ? "" : value.data(), value.size(),
                       SQLITE_TRANSIENT);
+}
+
+void Database::Statement::bind_pointer(int index, void* pointer, const char* type) {
+  sqlite3_bind_pointer(statement_, index, pointer, type, nullptr);
 }
 
 Result<bool> Database::Statement::step() {

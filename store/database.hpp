@@ -58,6 +58,8 @@ class Database {
     void bind_one(int index, const char* value) { bind_one(index, std::string_view(value)); }
     void bind_one(int index, std::nullptr_t);
     void bind_blob(int index, std::string_view value);
+    /// For a function of ours that asks for this type; the text must outlive the statement.
+    void bind_pointer(int index, void* pointer, const char* type);
     template <typename T>
     void bind_one(int index, const std::optional<T>& value) {
       value ? bind_one(index, *value) : bind_one(index, nullptr);

@@ -27,14 +27,6 @@ Result<std::vector<std::pair<std::string, std::int64_t>>> paths_of(Database& db,
   return paths;
 }
 
-Result<std::string> read_generation(Database& db) {
-  auto query = db.prepare(
-      "SELECT (SELECT value FROM meta WHERE key='epoch') || '-' || (SELECT value FROM meta WHERE "
-      "key='counter')");
-  INDX_TRY(query.step());
-  return query.text(0);
-}
-
 Result<std::vector<TagCount>> count_tags(Database& db, const PathScope& scope) {
   struct Seen {
     TagCount count;
@@ -79,6 +71,14 @@ Result<std::vector<TagCount>> count_tags(Database& db, const PathScope& scope) {
 }
 
 }  // namespace
+
+Result<std::string> read_generation(Database& db) {
+  auto query = db.prepare(
+      "SELECT (SELECT value FROM meta WHERE key='epoch') || '-' || (SELECT value FROM meta WHERE "
+      "key='counter')");
+  INDX_TRY(query.step());
+  return query.text(0);
+}
 
 NoteIndexReader::NoteIndexReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 NoteIndexReader::~NoteIndexReader() = default;

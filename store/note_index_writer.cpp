@@ -183,6 +183,7 @@ Result<Database> open_index(const std::string& path, Durability durability) {
       "files "
       "LIMIT 1;"
       "SELECT id, body_begin, body FROM notes LIMIT 1; SELECT rowid FROM notes_fts LIMIT 1;"
+      "SELECT term FROM notes_vocab LIMIT 1;"
       "SELECT file_id FROM tags LIMIT 1; SELECT source_id, target_id, target_key FROM links LIMIT "
       "1;"
       "SELECT heading FROM tasks LIMIT 1; SELECT value FROM properties LIMIT 1;"

@@ -12,6 +12,11 @@ namespace {
 
 constexpr int kMaxQueryDepth = 32;
 
+/// Operators that take a word, a phrase, a pattern or a group.
+constexpr std::string_view kGroupOperators[] = {
+    "content:",   "line:",      "block:",      "section:",    "task:",
+    "task-todo:", "task-done:", "match-case:", "ignore-case:"};
+
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   for (WordReader reader(text); reader.next();) words.emplace_back(reader.word());
@@ -54,7 +59,10 @@ bool has_dropped_characters(std::string_view word) {
 QueryText text_of_word(std::string_view word, bool is_prefix) {
   const auto bare = strip_sentence_marks(word);
   QueryText text;
-  text.words = words_of(bare);
+  for (WordReader reader(bare); reader.next();) {
+    text.words.emplace_back(reader.word());
+    text.spelled.emplace_back(bare.substr(reader.begin(), reader.end() - reader.begin()));
+  }
   text.is_prefix = is_prefix && !text.words.empty();
   if (text.words.empty() || has_dropped_characters(bare))
     text.exact.push_back(fold_for_search(bare));
@@ -73,6 +81,7 @@ QueryText text_of_phrase(std::string_view phrase) {
       auto word = text_of_word(piece, false);
       if (!word.words.empty()) {  // lone punctuation inside a phrase says nothing
         text.words.insert(text.words.end(), word.words.begin(), word.words.end());
+        text.spelled.insert(text.spelled.end(), word.spelled.begin(), word.spelled.end());
         text.exact.insert(text.exact.end(), word.exact.begin(), word.exact.end());
       }
     }
@@ -109,16 +118,58 @@ class QueryParser {
     for (std::size_t i = 0; i < q_.size(); ++i) {
       if (q_[i] == '"') {
         if (const auto end = quote_end(i)) i = *end;
+      } else if (const auto end =
+                     q_[i] == '/' && begins_token(i) ? pattern_end(i, q_.size()) : std::nullopt) {
+        i = *end;
       } else if (q_[i] == '(') {
         const bool after_group = !open.empty() && open.back() + 1 == i && groups.back();
         open.push_back(i);
-        groups.push_back(i == 0 || is_query_space(q_[i - 1]) || q_[i - 1] == '-' || after_group);
+        groups.push_back(begins_token(i) || after_group);
       } else if (q_[i] == ')' && !open.empty()) {
         if (groups.back()) close_[open.back()] = i;
         open.pop_back();
         groups.pop_back();
       }
     }
+  }
+
+  /// Whether a group or pattern may begin here: after white space, a minus, `(` or an operator.
+  bool begins_token(std::size_t at) const {
+    if (at == 0 || is_query_space(q_[at - 1]) || q_[at - 1] == '-') return true;
+    if (q_[at - 1] == '(') return q_[at] == '/';
+    if (q_[at - 1] != ':') return false;
+    const auto before = q_.substr(0, at);
+    for (const auto name : kGroupOperators) {
+      if (before.size() < name.size() || to_lower(before.substr(at - name.size())) != name)
+        continue;
+      const auto start = at - name.size();
+      if (start == 0 || is_query_space(q_[start - 1]) || q_[start - 1] == '(' ||
+          q_[start - 1] == '-')
+        return true;
+    }
+    return false;
+  }
+
+  /// Index of the slash that ends the pattern at `from`: not escaped, and the end of its token.
+  std::optional<std::size_t> pattern_end(std::size_t from, std::size_t end) const {
+    for (auto i = from + 1; i < end; ++i) {
+      if (q_[i] == '\\' && i + 1 < end)
+        ++i;
+      else if (q_[i] == '/' && i > from + 1 &&
+               (i + 1 == end || is_query_space(q_[i + 1]) || q_[i + 1] == ')'))
+        return i;
+    }
+    return std::nullopt;
+  }
+
+  /// Reads `/…/` at the place; nullptr, and nothing read, when it is none.
+  std::shared_ptr<const Regex> parse_pattern(std::size_t end) {
+    if (at_ >= end || q_[at_] != '/') return nullptr;
+    const auto close = pattern_end(at_, end);
+    if (!close) return nullptr;
+    auto pattern = Regex::compile(replace_all(q_.substr(at_ + 1, *close - at_ - 1), "\\/", "/"));
+    if (pattern) at_ = *close + 1;
+    return pattern;
   }
 
   /// Index of the quote that closes the one at `from`; `\"` does not.
@@ -214,7 +265,13 @@ class QueryParser {
       const auto close = *quote_end(at_);
       add_text(into, text_of_phrase(unquote(at_ + 1, close)));
       at_ = close + 1;
-    } else if (!(c == '[' && parse_property(into, end)) && !parse_operator(into, end)) {
+    } else if (auto pattern = parse_pattern(end)) {
+      QueryNode node;
+      node.kind = Kind::Pattern;
+      node.pattern = std::move(pattern);
+      add(into, std::move(node));
+    } else if (!(c == '[' && piece_depth_ == 0 && parse_property(into, end)) &&
+               !parse_operator(into, end) && !parse_group_operator(into, end, depth)) {
       parse_word(into, end);
     }
   }
@@ -247,13 +304,77 @@ class QueryParser {
     return at_ == begin ? std::nullopt : std::optional(std::string(q_.substr(begin, at_ - begin)));
   }
 
+  /// `line:` and the like. Inside a piece of a note only tags, texts and patterns have a meaning;
+  /// other operators are literal there.
+  bool parse_group_operator(QueryNode& into, std::size_t end, int depth) {
+    if (depth >= kMaxQueryDepth) return false;
+    for (const auto name : kGroupOperators) {
+      if (to_lower(q_.substr(at_, name.size())) != name) continue;
+      const auto before = at_;
+      at_ += name.size();
+      const bool is_piece = name != "content:" && name != "match-case:" && name != "ignore-case:";
+      const bool is_task = name.starts_with("task");
+      const bool is_empty_phrase = is_task && at_ < end && q_.substr(at_, 2) == "\"\"";
+      QueryNode inner;
+      if (is_empty_phrase) {
+        at_ += 2;
+      } else if (at_ < end && !is_query_space(q_[at_])) {
+        piece_depth_ += is_piece ? 1 : 0;
+        parse_one(inner, end, depth + 1);
+        piece_depth_ -= is_piece ? 1 : 0;
+      }
+      if (inner.children.empty() && !is_empty_phrase) {
+        at_ = before;
+        return false;
+      }
+      add_group(into, name, std::move(inner));
+      return true;
+    }
+    return false;
+  }
+
+  void add_group(QueryNode& into, std::string_view name, QueryNode inner) {
+    if (inner.children.size() == 1 && inner.children.front().kind == Kind::And) {
+      auto children = std::move(inner.children.front().children);
+      inner.children = std::move(children);
+    }
+    if (name == "content:") for_each_text(inner, [](QueryText& t) { t.is_body_only = true; });
+    if (name == "match-case:") for_each_text(inner, [](QueryText& t) { t.has_case = true; });
+    if (name == "ignore-case:") for_each_text(inner, [](QueryText& t) { t.has_case = false; });
+    if (name == "line:") inner.kind = Kind::Line;
+    if (name == "block:") inner.kind = Kind::Block;
+    if (name == "section:") inner.kind = Kind::Section;
+    if (name.starts_with("task")) inner.kind = Kind::Task;
+    if (name == "task-todo:") inner.tasks = TaskState::Todo;
+    if (name == "task-done:") inner.tasks = TaskState::Done;
+    if (inner.kind == Kind::And && inner.children.size() == 1) {
+      into.children.push_back(std::move(inner.children.front()));
+      return;
+    }
+    into.children.push_back(std::move(inner));
+  }
+
+  template <typename Change>
+  static void for_each_text(QueryNode& node, Change change) {
+    if (node.kind == Kind::Text) change(node.text);
+    for (auto& child : node.children) for_each_text(child, change);
+  }
+
   bool parse_operator(QueryNode& into, std::size_t end) {
     static constexpr std::pair<std::string_view, Kind> kOperators[] = {
         {"tag:", Kind::Tag}, {"path:", Kind::Path}, {"file:", Kind::File}};
     for (const auto& [name, kind] : kOperators) {
       if (to_lower(q_.substr(at_, name.size())) != name) continue;
+      if (piece_depth_ > 0 && kind != Kind::Tag) continue;
       const auto before = at_;
       at_ += name.size();
+      if (auto pattern = kind == Kind::Tag ? nullptr : parse_pattern(end)) {
+        QueryNode node;
+        node.kind = kind;
+        node.pattern = std::move(pattern);
+        add(into, std::move(node));
+        return true;
+      }
       const auto value = at_ <= end ? parse_value(end) : std::nullopt;
       const auto folded = value ? fold_for_search(trim(*value)) : std::string();
       if (folded.empty() || folded == "#") {
@@ -295,7 +416,21 @@ class QueryParser {
     node.kind = Kind::Property;
     node.name = fold_case(part(at_ + 1, colon.value_or(i)));
     node.has_value = colon.has_value();
-    if (colon) node.value = fold_for_search(part(*colon + 1, i));
+    if (colon) {
+      auto value = part(*colon + 1, i);
+      static constexpr std::pair<std::string_view, QueryNode::Compare> kMarks[] = {
+          {"<=", QueryNode::Compare::LessOrEqual},
+          {">=", QueryNode::Compare::GreaterOrEqual},
+          {"<", QueryNode::Compare::Less},
+          {">", QueryNode::Compare::Greater}};
+      for (const auto& [mark, compare] : kMarks) {
+        if (!value.starts_with(mark) || trim(value).size() == mark.size()) continue;
+        value = std::string(trim(std::string_view(value).substr(mark.size())));
+        node.compare = compare;
+        break;
+      }
+      node.value = fold_for_search(value);
+    }
     if (node.name.empty() || node.name.find('[') != std::string::npos ||
         (colon && node.value.empty()))
       return false;
@@ -318,6 +453,7 @@ class QueryParser {
 
   std::string_view q_;
   std::size_t at_ = 0, terms_ = 0;
+  int piece_depth_ = 0;             ///< inside `line:` and the like
   std::vector<std::size_t> close_;  ///< for each `(` that opens a group: its `)`
 };
 
@@ -336,10 +472,12 @@ bool has_words(const QueryNode& node) {
 void drop_literals(QueryNode& node) {
   for (auto& child : node.children) drop_literals(child);
   std::erase_if(node.children, [](const QueryNode& child) {
-    const bool is_empty = child.children.empty() &&
-                          (child.kind == QueryNode::Kind::And ||
-                           child.kind == QueryNode::Kind::Or || child.kind == QueryNode::Kind::Not);
-    return is_empty || is_literal(child);
+    const bool is_empty =
+        child.children.empty() &&
+        (child.kind == QueryNode::Kind::And || child.kind == QueryNode::Kind::Or ||
+         child.kind == QueryNode::Kind::Not ||
+         (is_piece(child) && child.kind != QueryNode::Kind::Task));
+    return is_empty || is_literal(child);  // a task without words stands for any task
   });
 }
 
@@ -369,8 +507,13 @@ Result<QueryNode> parse_query(std::string_view q) {
 
 bool has_text(const QueryNode& node) {
   if (node.kind == QueryNode::Kind::Text) return true;
-  if (node.kind == QueryNode::Kind::Not) return false;
+  if (node.kind == QueryNode::Kind::Not || is_piece(node)) return false;
   return std::any_of(node.children.begin(), node.children.end(), has_text);
+}
+
+bool is_piece(const QueryNode& node) {
+  return node.kind == QueryNode::Kind::Line || node.kind == QueryNode::Kind::Block ||
+         node.kind == QueryNode::Kind::Section || node.kind == QueryNode::Kind::Task;
 }
 
 void collect_texts(const QueryNode& node, std::vector<const QueryText*>& out) {
@@ -380,7 +523,8 @@ void collect_texts(const QueryNode& node, std::vector<const QueryText*>& out) {
 }
 
 std::string fts_phrase(const QueryText& text) {
-  return cat('"', join(text.words, " "), text.is_prefix ? "\"*" : "\"");
+  return cat(text.is_body_only ? "body : \"" : "\"", join(text.words, " "),
+             text.is_prefix ? "\"*" : "\"");
 }
 
 }  // namespace indx

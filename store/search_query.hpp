@@ -1,6 +1,9 @@
 #pragma once
 #include "base/result.hpp"
+#include "store/regex.hpp"
+#include "vault/list_query.hpp"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,29 +17,54 @@ struct QueryText {
   bool is_prefix = false;  ///< the last word may go on
   std::vector<std::string>
       exact;  ///< folded pieces with punctuation that the raw text must hold (rule 7.5)
+  std::vector<std::string> spelled;  ///< `words` as written
+  bool has_case = false;             ///< the raw text must hold `spelled`
+  bool is_body_only = false;         ///< not in titles, aliases and headings
 };
 
 /// A parsed query (vault-rules 7.2).
 struct QueryNode {
-  enum class Kind : std::uint8_t { Text, Tag, Path, File, Property, And, Or, Not };
+  /// Line to Task: one such piece of the note holds all children. Pattern: the text matches.
+  enum class Kind : std::uint8_t {
+    Text,
+    Tag,
+    Path,
+    File,
+    Property,
+    And,
+    Or,
+    Not,
+    Line,
+    Block,
+    Section,
+    Task,
+    Pattern
+  };
+  enum class Compare : std::uint8_t { Holds, Less, LessOrEqual, Greater, GreaterOrEqual };
 
   Kind kind = Kind::And;
   QueryText text;           ///< Text
   std::string name, value;  ///< Tag, Path, File: `value` (folded); Property: folded name and value
   bool has_value = false;   ///< Property: `[name:value]`
-  std::vector<QueryNode> children;  ///< And, Or; Not has one
+  Compare compare = Compare::Holds;      ///< Property
+  TaskState tasks = TaskState::Any;      ///< Task
+  std::shared_ptr<const Regex> pattern;  ///< Pattern, Path, File; shared: nodes are copied
+  std::vector<QueryNode> children;       ///< And, Or, Line to Task; Not has one
 };
 
 inline constexpr std::size_t kMaxQueryBytes = 8192;
 inline constexpr std::size_t kMaxQueryTerms = 256;
 
-/// Words, "phrases", OR, -, parentheses, tag:, path:, file:, [prop], [prop:value], word*. What is
-/// unknown or unbalanced is literal text. The result is an And. Fails with `validation_failed` when
-/// empty or too long.
+/// Words, "phrases", OR, -, parentheses, word*, /regex/, [prop], [prop:value], [prop:<5] and the
+/// operators tag: path: file: content: line: block: section: task: task-todo: task-done:
+/// match-case: ignore-case:. What is unknown or unbalanced is literal text. The result is an And.
+/// Fails with `validation_failed` when empty or too long.
 Result<QueryNode> parse_query(std::string_view q);
 
 /// Whether the node needs words to be found in texts; false for pure filters.
 bool has_text(const QueryNode& node);
+/// Whether it asks for one piece of a note: a line, block, section or task.
+bool is_piece(const QueryNode& node);
 /// The texts that a hit may show: all that are not negated.
 void collect_texts(const QueryNode& node, std::vector<const QueryText*>& out);
 /// As an FTS5 phrase; only for a text with words.

@@ -62,20 +62,38 @@ struct SeenWord {
   std::size_t begin = 0, end = 0;
 };
 
-bool ends_phrase(const std::vector<SeenWord>& ring, std::size_t count, const QueryText& text) {
+bool ends_phrase(const std::vector<SeenWord>& ring, std::size_t count, const QueryText& text,
+                 std::string_view raw) {
   const auto length = text.words.size();
   if (count < length) return false;
   for (std::size_t i = 0; i < length; ++i) {
-    const auto& seen = ring[(count - length + i) % ring.size()].word;
+    const auto& at = ring[(count - length + i) % ring.size()];
+    const auto& seen = at.word;
     const auto& wanted = text.words[i];
     const bool may_go_on = text.is_prefix && i + 1 == length;
     if (may_go_on ? !seen.starts_with(wanted) : seen != wanted) return false;
+    if (!text.has_case) continue;
+    const auto spelled = raw.substr(at.begin, at.end - at.begin);
+    if (may_go_on ? !spelled.starts_with(text.spelled[i]) : spelled != text.spelled[i])
+      return false;
   }
   return true;
 }
 
-/// Index of the first match of the best window: most different texts, then most matches, then the
-/// earliest.
+/// Appends with white space collapsed to single spaces.
+void append_collapsed(std::string& out, std::string_view text) {
+  for (const char c : text) {
+    const bool space = c == ' ' || (c >= '\t' && c <= '\r') || c == '\0';
+    if (!space)
+      out += c;
+    else if (!out.empty() && out.back() != ' ')
+      out += ' ';
+  }
+}
+
+}  // namespace
+
+/// Of the windows of a snippet: most different texts, then most matches, then the earliest.
 std::size_t best_match(const std::vector<TextMatch>& matches) {
   std::size_t best = 0, best_texts = 0, best_count = 0;
   for (std::size_t i = 0; i < matches.size(); ++i) {
@@ -91,18 +109,20 @@ std::size_t best_match(const std::vector<TextMatch>& matches) {
   return best;
 }
 
-/// Appends with white space collapsed to single spaces.
-void append_collapsed(std::string& out, std::string_view text) {
-  for (const char c : text) {
-    const bool space = c == ' ' || (c >= '\t' && c <= '\r') || c == '\0';
-    if (!space)
-      out += c;
-    else if (!out.empty() && out.back() != ' ')
-      out += ' ';
+void add_pattern_matches(std::string_view text, const std::vector<const Regex*>& patterns,
+                         std::size_t first, std::size_t max, std::vector<TextMatch>& matches) {
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    std::size_t from = 0;
+    for (std::size_t count = 0; count < max; ++count) {
+      const auto found = patterns[i]->find(text, from);
+      if (!found) break;
+      if (found->second > found->first) matches.push_back({found->first, found->second, first + i});
+      from = std::max(found->second, found->first + 1);
+    }
   }
+  std::sort(matches.begin(), matches.end(),
+            [](const TextMatch& a, const TextMatch& b) { return a.begin < b.begin; });
 }
-
-}  // namespace
 
 bool holds_exact(const QueryText& text, std::string_view folded) {
   return std::all_of(text.exact.begin(), text.exact.end(), [&](const std::string& piece) {
@@ -124,7 +144,7 @@ std::vector<TextMatch> find_texts(std::string_view text,
     slot.end = reader.end();
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const auto& one = *wanted[i];
-      if (one.words.empty() || !ends_phrase(ring, count, one)) continue;
+      if (one.words.empty() || !ends_phrase(ring, count, one, text)) continue;
       const auto begin = ring[(count - one.words.size()) % longest].begin;
       // What the tokenizer dropped has to be there too: `c` alone is no match for `c++`.
       const auto around =

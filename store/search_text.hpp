@@ -19,6 +19,11 @@ struct TextMatch {
 /// Stops after `max` matches.
 std::vector<TextMatch> find_texts(std::string_view text,
                                   const std::vector<const QueryText*>& wanted, std::size_t max);
+/// Adds where the patterns match, numbered from `first` on; keeps the order.
+void add_pattern_matches(std::string_view text, const std::vector<const Regex*>& patterns,
+                         std::size_t first, std::size_t max, std::vector<TextMatch>& matches);
+/// The match that a snippet begins with: where most of the wanted texts are near. Needs a match.
+std::size_t best_match(const std::vector<TextMatch>& matches);
 
 /// About 200 bytes around the place that holds most of the wanted texts, white space collapsed,
 /// matches in **bold**. Never cuts a grapheme. Without matches: the beginning.

@@ -64,7 +64,6 @@ struct SearchHit {
 };
 
 struct SearchPage : Page<SearchHit> {
-  bool approximate = false;              ///< the words are too common to rank every note
   std::vector<std::string> suggestions;  ///< indexed words near to those that no note has
 };
 

@@ -28,6 +28,7 @@ Operation token_list() {
       .is_idempotent = true,
       .is_listed_in_mcp = false,
       .output = {field("tokens", &Output::tokens, "All tokens, revoked ones too.")},
+      .list = "tokens",
       .handler = run,
   });
 }

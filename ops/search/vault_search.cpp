@@ -12,6 +12,7 @@ struct Input {
   std::string path_glob;
   JsonObject frontmatter;
   int limit = 20;
+  bool explain = false;
   std::string cursor;
 };
 struct Hit {
@@ -20,6 +21,9 @@ struct Hit {
   std::string snippet;
   std::vector<std::string> tags, matched_in;
   std::string matched;
+  std::optional<int> line;
+  std::optional<std::string> heading;
+  std::optional<Json> explain;
   static Fields<Hit> fields() {
     return {field("path", &Hit::path, "Vault-relative path."),
             field("title", &Hit::title, "Title of the note."),
@@ -29,14 +33,19 @@ struct Hit {
             field("matched_in", &Hit::matched_in, "Where it matched.",
                   one_of({"title", "body", "tags", "frontmatter"})),
             field("matched", &Hit::matched, "Whether all words were found, or some.",
-                  one_of({"all", "some"}))};
+                  one_of({"all", "some"})),
+            field("line", &Hit::line, "1-based line of the snippet's first match."),
+            field("heading", &Hit::heading, "Heading of the section with that line."),
+            field("explain", &Hit::explain,
+                  "Parts of the score: per word its score, how many notes have it, and how often "
+                  "each part of this note does.")};
   }
 };
 struct Output {
   std::vector<Hit> results;
   std::optional<std::string> next_cursor;
   std::string mode_used;
-  std::vector<std::string> warnings;
+  std::vector<std::string> suggestions, warnings;
 };
 
 SearchMatch to_match(const std::optional<std::string>& match) {
@@ -53,11 +62,24 @@ Result<Output> run(Context& ctx, const Input& in) {
   request.filter.frontmatter = in.frontmatter.value;
   request.limit = in.limit;
   request.cursor = in.cursor;
+  request.explain = in.explain;
   const SearchPage page = INDX_TRY(ctx.index().search(request));
   Output out;
-  for (const auto& hit : page.rows)
-    out.results.push_back(
-        {hit.path, hit.title, hit.score, hit.snippet, hit.tags, hit.matched_in, hit.matched});
+  for (const auto& hit : page.rows) {
+    out.results.push_back({hit.path,
+                           hit.title,
+                           hit.score,
+                           hit.snippet,
+                           hit.tags,
+                           hit.matched_in,
+                           hit.matched,
+                           {},
+                           {},
+                           hit.explain});
+    if (hit.line > 0) out.results.back().line = hit.line;
+    if (!hit.heading.empty()) out.results.back().heading = hit.heading;
+  }
+  out.suggestions = page.suggestions;
   out.next_cursor = page.next_cursor;
   out.mode_used = "lexical";
   if (in.mode != "lexical") out.warnings.push_back("embeddings_unavailable");
@@ -71,15 +93,16 @@ Operation vault_search() {
   return define<Input, Output>({
       .name = "vault_search",
       .summary = "Search the notes for words, best first.",
-      .guidance = "Notes that hold all words come first, then those that hold some. Words are "
-                  "taken literally: no query syntax. "
-                  "Read a hit with note_read.",
+      .guidance = "Notes that hold all words come first, then those that hold some. Syntax: word* "
+                  "\"phrase\" OR -not (group) tag:a path:x file:x content:x line:(a b) block: "
+                  "section: task: task-todo: task-done: match-case:X /regex/ [prop] [prop:value] "
+                  "[prop:<5]; anything else is literal text. Read a hit with note_read.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/search"},
       .cli = "search",
       .cli_positional = {"q"},
       .is_idempotent = true,
-      .input = {field("q", &Input::q, "Words to look for.", length(1, 4096)),
+      .input = {field("q", &Input::q, "Words to look for, or a query.", length(1, 4096)),
                 field("mode", &Input::mode,
                       "How to search; without embeddings it is lexical, with a warning.", optional,
                       one_of({"lexical", "semantic", "hybrid"})),
@@ -94,11 +117,14 @@ Operation vault_search() {
                       "Only notes whose properties have these values.", optional),
                 field("limit", &Input::limit, "Most hits in one answer.", optional,
                       between(1, 200)),
+                field("explain", &Input::explain, "Show how each score came about.", optional),
                 cursor_field(&Input::cursor)},
       .output = {field("results", &Output::results, "Hits, best first."),
                  next_cursor_field(&Output::next_cursor),
                  field("mode_used", &Output::mode_used, "How the search was done.",
                        one_of({"lexical", "semantic", "hybrid"})),
+                 field("suggestions", &Output::suggestions,
+                       "When nothing was found: indexed words near to those that no note has."),
                  field("warnings", &Output::warnings, "Codes such as `embeddings_unavailable`.")},
       .failures = {{Reason::ValidationFailed, "The cursor is not one of ours."}},
       .handler = run,

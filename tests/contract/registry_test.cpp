@@ -141,6 +141,22 @@ TEST_CASE("each operation is described, scoped and consistent", "[contract]") {
   }
 }
 
+TEST_CASE("every answer that comes in pages names the list that can be streamed",
+          "[contract][A24][A26]") {
+  const Registry registry = make_registry();
+  for (const auto& operation : registry.all()) {
+    INFO(operation.name);
+    const bool is_paged = operation.output.find("next_cursor") != nullptr;
+    if (is_paged) CHECK_FALSE(operation.list.empty());
+    if (operation.list.empty()) continue;
+    REQUIRE(operation.output.find(operation.list) != nullptr);
+    CHECK(operation.output.find(operation.list)->schema.type == SchemaNode::Type::Array);
+    if (!is_paged) continue;
+    CHECK(operation.input.find("cursor") != nullptr);
+    REQUIRE(operation.input.find("limit") != nullptr);
+  }
+}
+
 TEST_CASE("the MCP form of every schema passes on all hosts", "[contract][B3]") {
   const Registry registry = make_registry();
   for (const auto& operation : registry.all()) {

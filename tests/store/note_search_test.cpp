@@ -262,4 +262,226 @@ TEST_CASE("hostile queries are answered", "[store][A60]") {
   CHECK(index.find("body:text").empty());
 }
 
+Paths in_order(Paths paths) {
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+TEST_CASE("pieces of notes are searched: lines, blocks, sections, tasks", "[store][A60][search]") {
+  IndexFixture index;
+  index.put({{"a.md", "# One\nred green\n\nblue\n## Two\n- [ ] red task\n- [x] blue done\n"},
+             {"b.md", "red\ngreen\n\n# H\nblue red\n- item green\n- blue #t/u\n"}});
+
+  CHECK(index.find("line:(red green)") == Paths{"a.md"});
+  CHECK(in_order(index.find("line:(blue -done)")) == Paths{"a.md", "b.md"});
+  CHECK(in_order(index.find("block:(red green)")) == Paths{"a.md", "b.md"});
+  CHECK(index.find("block:(item blue)").empty());
+  CHECK(index.find("section:(One green)") == Paths{"a.md"});
+  CHECK(index.find("section:(One task)").empty());
+  CHECK(index.find("task:red") == Paths{"a.md"});
+  CHECK(index.find("task-todo:blue").empty());
+  CHECK(index.find("task-done:blue") == Paths{"a.md"});
+  CHECK(index.find("task:\"\"") == Paths{"a.md"});
+  CHECK(index.find("-task:\"\"") == Paths{"b.md"});
+  CHECK(index.find("line:(blue tag:t)") == Paths{"b.md"});
+  CHECK(index.find("line:(red OR none) -task:red") == Paths{"b.md"});
+  CHECK(index.first_hit("task-done:blue").snippet.find("**blue**") != std::string::npos);
+}
+
+TEST_CASE("patterns and letter case are looked for in the text itself", "[store][A60][search]") {
+  IndexFixture index;
+  index.put({{"a.md", "Error 404 here\n"}, {"sub/b.md", "error four\n"}});
+
+  CHECK(index.find("/[Ee]rror \\d+/") == Paths{"a.md"});
+  CHECK(index.find("error -/\\d/") == Paths{"sub/b.md"});
+  CHECK(index.find("match-case:Error") == Paths{"a.md"});
+  CHECK(index.find("match-case:\"error four\"") == Paths{"sub/b.md"});
+  CHECK(index.find("match-case:(Error OR here)") == Paths{"a.md"});
+  CHECK(index.find("path:/^sub/ error") == Paths{"sub/b.md"});
+  CHECK(index.find("/(/").empty());
+  CHECK(index.first_hit("/4+/").snippet.find("**4**") != std::string::npos);
+  const std::string bomb = "/(a*)*" + std::string(300, '?') + "$/";
+  index.find(bomb);
+}
+
+TEST_CASE("properties are compared, and content leaves titles out", "[store][A60][search]") {
+  IndexFixture index;
+  index.put({{"a.md", "---\nn: 3\ndue: 2026-01-05\ne:\n---\nx\n"},
+             {"b.md", "---\nn: 10\ndue: 2026-03-01\ne: \"\"\n---\nx\n"},
+             {"zebra.md", "---\nn: text\n---\n"}});
+
+  CHECK(index.find("[n:<5]") == Paths{"a.md"});
+  CHECK(index.find("[n:>=3]") == Paths{"a.md", "b.md"});
+  CHECK(index.find("[due:<2026-02-01]") == Paths{"a.md"});
+  CHECK(index.find("[e:null]") == Paths{"a.md"});
+  CHECK(index.find("zebra") == Paths{"zebra.md"});
+  CHECK(index.find("content:zebra").empty());
+}
+
+TEST_CASE("a hit tells line and heading of its match", "[store][A61][search]") {
+  IndexFixture index;
+  index.put("n.md", "---\nk: v\n---\n# A\r\ntext\r\n## B\r\nmore\r\nneedle\r\n");
+
+  const auto hit = index.first_hit("needle");
+  CHECK(hit.line == 8);
+  CHECK(hit.heading == "B");
+  CHECK(index.first_hit("v").line == 2);
+}
+
+TEST_CASE("the parts of a score add up to it", "[store][A63][search]") {
+  IndexFixture index;
+  index.put({{"a.md", "# apple\npear apple\n"}, {"b.md", "pear\n"}, {"c.md", "plum\n"}});
+  SearchRequest request;
+  request.q = "apple pear";
+  request.explain = true;
+
+  const auto page = index.reader->search(request).value();
+  REQUIRE(page.rows.size() == 2);
+  for (const auto& hit : page.rows) {
+    REQUIRE(hit.explain);
+    double sum = 0;
+    for (const auto& word : (*hit.explain)["words"]) sum += word["score"].get<double>();
+    CHECK(sum == Approx(hit.score));
+  }
+  CHECK((*page.rows[0].explain)["words"][0]["in"] ==
+        Json{{"title", 1}, {"headings", 1}, {"body", 2}});
+}
+
+TEST_CASE("typing errors get suggestions of words that the caller may see",
+          "[store][A60][search]") {
+  IndexFixture index;
+  index.put({{"a.md", "elephant elegant\n"}, {"secret/b.md", "elephants\n"}});
+  SearchRequest request;
+  request.q = "elephnat";
+
+  auto page = index.reader->search(request).value();
+  CHECK(page.rows.empty());
+  CHECK(page.suggestions == std::vector<std::string>{"elephant"});
+  request.q = "elephantss";
+  CHECK(index.reader->search(request).value().suggestions ==
+        std::vector<std::string>{"elephants", "elephant"});
+  request.filter.scope.none_of = {"secret/**"};
+  CHECK(index.reader->search(request).value().suggestions == std::vector<std::string>{"elephant"});
+}
+
+TEST_CASE("many hits are ranked as few are, under every filter", "[store][A60][A63][search]") {
+  IndexFixture index;
+  std::map<std::string, std::string> notes;
+  SeededRandom random(11);
+  for (int i = 0; i < 6000; ++i) {
+    std::string text = "common ";
+    for (auto n = random.next() % 30; n > 0; --n)
+      text += random.next() % 4 == 0 ? "common " : "filler ";
+    notes[cat("d", i % 2, "/n", i, ".md")] = text;
+  }
+  index.put(notes);
+  const auto db = index.reader->pool().take().value();
+  auto query = db->prepare(
+      "SELECT f.path FROM notes_fts JOIN files f ON f.id=notes_fts.rowid WHERE notes_fts MATCH "
+      "'common' ORDER BY bm25(notes_fts, 5.0, 3.0, 3.0, 1.0), f.path LIMIT 50");
+  Paths expected;
+  while (query.step().value()) expected.push_back(query.text(0));
+
+  CHECK(index.find("common") == expected);
+  NoteFilter filter;
+  filter.path_glob = "d1/**";
+  for (const auto& path : index.find("common", SearchMatch::All, filter))
+    CHECK(path.starts_with("d1/"));
+}
+
+TEST_CASE("no query gives an error of the database, whatever is written",
+          "[store][A60][search][Q-01]") {
+  IndexFixture index;
+  index.put({{"a.md", "# Head\nalpha beta 東京 #tag\n- [ ] task\n"},
+             {"b.md", "---\nprop: 1\n---\ngamma\n"}});
+  static const std::vector<std::string> kParts = {"alpha",
+                                                  "\"",
+                                                  "(",
+                                                  ")",
+                                                  "-",
+                                                  "OR",
+                                                  " ",
+                                                  "*",
+                                                  ":",
+                                                  "[",
+                                                  "]",
+                                                  "/",
+                                                  "\\",
+                                                  "tag:",
+                                                  "line:",
+                                                  "block:",
+                                                  "section:",
+                                                  "task:",
+                                                  "task-todo:",
+                                                  "match-case:",
+                                                  "content:",
+                                                  "path:",
+                                                  "file:",
+                                                  "[prop:",
+                                                  "<5",
+                                                  "東",
+                                                  "\xff",
+                                                  "^",
+                                                  "NEAR",
+                                                  "{",
+                                                  "}",
+                                                  "+",
+                                                  "'",
+                                                  "ignore-case:",
+                                                  "\n",
+                                                  "beta",
+                                                  std::string(1, '\0')};
+  SeededRandom random(77);
+  for (int round = 0; round < 3000; ++round) {
+    SearchRequest request;
+    for (auto n = 1 + random.next() % 14; n > 0; --n)
+      request.q += kParts[random.next() % kParts.size()];
+    request.explain = random.next() % 4 == 0;
+    request.match = random.next() % 2 == 0 ? SearchMatch::AllThenAny : SearchMatch::Any;
+    const auto page = index.reader->search(request);
+    INFO(request.q);
+    CHECK((page.has_value() || page.error().reason == Reason::ValidationFailed));
+  }
+}
+
+TEST_CASE("every indexed word of every script is found", "[store][A60][Q-03][search]") {
+  // One range of letters a script; words are runs of them, as the tokenizer cuts them.
+  static const std::vector<std::pair<char32_t, char32_t>> kScripts = {
+      {0x61, 0x7A},     {0xE0, 0xF6},     {0x3B1, 0x3C9},   {0x430, 0x44F},     {0x561, 0x586},
+      {0x5D0, 0x5EA},   {0x627, 0x64A},   {0x905, 0x939},   {0x995, 0x9A8},     {0xBAE, 0xBB9},
+      {0xE01, 0xE2E},   {0x10D0, 0x10F0}, {0x1200, 0x1248}, {0x1780, 0x17A2},   {0x3042, 0x3093},
+      {0x30A2, 0x30F3}, {0x4E00, 0x9FA5}, {0xAC00, 0xD7A3}, {0x10400, 0x1044F}, {0x20000, 0x20100}};
+  SeededRandom random(20260317);
+  IndexFixture index;
+  std::map<std::string, std::vector<std::string>> words;
+  std::map<std::string, std::string> notes;
+  for (std::size_t script = 0; script < kScripts.size(); ++script) {
+    const auto [from, to] = kScripts[script];
+    for (int i = 0; i < 5; ++i) {
+      const auto path = cat("s", script, "-", i, ".md");
+      for (int k = 0; k < 6; ++k) {
+        std::string word;
+        for (auto n = 1 + random.next() % 6; n > 0; --n)
+          append_utf8(word, from + static_cast<char32_t>(random.next() % (to - from + 1)));
+        notes[path] += word + (random.next() % 2 == 0 ? " " : ", ");
+        words[path].push_back(word);
+      }
+    }
+  }
+  index.put(notes);
+  for (const auto& [path, list] : words)
+    for (const auto& word : list) {
+      INFO(path << " " << word);
+      SearchRequest request;
+      request.q = word;
+      request.limit = 200;
+      request.match = SearchMatch::All;
+      request.filter.path_glob = path;
+      const auto page = index.reader->search(request).value();
+      REQUIRE(page.rows.size() == 1);
+      CHECK(page.rows[0].snippet.find("**") != std::string::npos);
+      CHECK(is_valid_utf8(page.rows[0].snippet));
+    }
+}
+
 }  // namespace indx

@@ -32,6 +32,16 @@ std::string shape(const QueryNode& node) {
       return cat("(", join(parts, "|"), ")");
     case Kind::Not:
       return "-" + join(parts, " ");
+    case Kind::Line:
+      return cat("line(", join(parts, " "), ")");
+    case Kind::Block:
+      return cat("block(", join(parts, " "), ")");
+    case Kind::Section:
+      return cat("section(", join(parts, " "), ")");
+    case Kind::Task:
+      return cat("task", static_cast<int>(node.tasks), "(", join(parts, " "), ")");
+    case Kind::Pattern:
+      return "/~/";
   }
   return "?";
 }
@@ -98,6 +108,26 @@ TEST_CASE("any bytes give a query or a refusal, never a fault", "[store]") {
     if (parsed.has_value()) CHECK_FALSE(parsed->children.empty());
   }
   CHECK(parse_query(std::string(4000, '(') + "a" + std::string(4000, ')')).has_value());
+}
+
+}  // namespace indx
+
+namespace indx {
+
+TEST_CASE("pieces of notes, patterns and comparisons are read, or are literal text", "[store]") {
+  CHECK(shape_of("line:(a b) c") == "(line(a b) c)");
+  CHECK(shape_of("Task-Done:x task:\"\"") == "(task2(x) task0())");
+  CHECK(shape_of("section:(a OR -b)") == "(section(((a)|(-b))))");
+  CHECK(shape_of("/a(b/ x") == "(a_b<a(b> x)");
+  CHECK(shape_of("/a[0-9]+ b/ (x y)") == "(/~/ (x y))");
+  CHECK(shape_of("/usr/lib") == "(usr_lib<usr/lib>)");
+  CHECK(shape_of("block:/x\\/y/") == "(block(/~/))");
+  CHECK(shape_of("line:(path:x)") == "(line(path_x<path:x>))");
+  CHECK(shape_of("line: x") == "(line x)");
+  CHECK(shape_of("[n:<5] [n:>= 7]") == "([n:5] [n:7])");
+  CHECK(parse_query("[n:<5]").value().children.at(0).compare == QueryNode::Compare::Less);
+  CHECK(parse_query("match-case:Ab").value().children.at(0).text.has_case);
+  CHECK(parse_query("content:(a b)").value().children.at(0).children.at(1).text.is_body_only);
 }
 
 }  // namespace indx

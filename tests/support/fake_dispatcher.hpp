@@ -198,6 +198,7 @@ class FakeDispatcher : public Dispatcher {
         object_of({{"limit", node_of(Type::Integer), false}, {"tag", list_of_text(), false}}),
         {Scope::VaultRead}, Effect::Reads));
     all.back().output = object_of({{"notes", list_of_any(), true}, {"next_cursor", text, false}});
+    all.back().list = "notes";
     all.push_back(make_operation("note_write", {"PUT", "/v1/notes/{path}"},
                                  object_of({{"path", text, true},
                                             {"body", text, false},

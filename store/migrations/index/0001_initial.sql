@@ -40,6 +40,7 @@ CREATE TABLE notes (
 );
 CREATE VIRTUAL TABLE notes_fts USING fts5(title, aliases, headings, body, content='notes', content_rowid='id',
                                           tokenize='indx');
+CREATE VIRTUAL TABLE notes_vocab USING fts5vocab(notes_fts, 'row');
 
 CREATE TABLE tags (
   file_id INTEGER NOT NULL,

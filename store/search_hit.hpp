@@ -1,0 +1,12 @@
+#pragma once
+#include "store/search_run.hpp"
+#include "vault/note_query.hpp"
+
+namespace indx {
+
+/// What an answer shows of a note that was found: which parts hold the words, a snippet, and where
+/// in the file its first match is.
+Result<SearchHit> make_hit(Database& db, const Found& found, const QueryNode& query,
+                           const SearchPlan& plan);
+
+}  // namespace indx

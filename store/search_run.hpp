@@ -1,0 +1,66 @@
+#pragma once
+#include "store/note_filter.hpp"
+#include "store/search_query.hpp"
+#include "store/search_rank.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace indx {
+
+/// A note that the query finds.
+struct Found {
+  std::int64_t id = 0;
+  double score = 0;
+  std::string path;  ///< read when needed
+};
+
+/// Notes that hold all words, and notes that hold only some (empty unless asked for), by id.
+struct SearchTiers {
+  std::vector<Found> all, some;
+};
+
+/// A query taken apart: what may be missing when only some words are asked for, and what must hold
+/// in any case. Points into the query.
+struct SearchPlan {
+  std::vector<const QueryNode*> words;
+  std::vector<QueryNode> required;
+  std::vector<const QueryText*> texts;  ///< to show and to rank by
+  std::vector<const Regex*> patterns;   ///< to show
+};
+SearchPlan plan_of(const QueryNode& query);
+
+/// Answers the parts of one query from one connection. The index is asked first; what only the
+/// text can tell is looked at for the notes that are left.
+class SearchRun {
+ public:
+  /// `lengths`: see rank_matches.
+  SearchRun(Database& db, std::shared_ptr<const NoteLengths>* lengths)
+      : db_(db), lengths_(lengths) {}
+
+  Result<SearchTiers> tiers(const SearchPlan& plan, bool want_some);
+  Result<FileIds> ids_of(const QueryNode& node);
+  /// Notes of an FTS5 expression that we built, with their BM25 scores, by id.
+  Result<std::vector<Found>> scores(const std::string& expression);
+
+ private:
+  Result<FileIds> all_ids();
+  Result<FileIds> ids_of_text(const QueryText& text);
+  Result<FileIds> ids_of_all(const std::vector<QueryNode>& nodes);
+  Result<FileIds> ids_of_property(const QueryNode& node);
+  Result<FileIds> ids_of_names(const QueryNode& node);
+  /// Those whose raw text holds what the tokenizer dropped or folded (rule 7.5).
+  Result<FileIds> verified(const QueryText& text, const FileIds& candidates);
+  /// Notes that may hold the node in one piece; nullopt: any.
+  Result<std::optional<FileIds>> candidates(const QueryNode& node);
+  /// Those of `within` that hold a piece or pattern.
+  Result<FileIds> scan(const QueryNode& node, const FileIds& within);
+  Result<SearchTiers> tiers_by_sets(const SearchPlan& plan, bool want_some);
+
+  Database& db_;
+  std::shared_ptr<const NoteLengths>* lengths_;
+};
+
+}  // namespace indx
