@@ -6,17 +6,17 @@
 namespace indx {
 namespace {
 
-FakeWorld base_world() {
-  FakeWorld world;
-  world.files = {
-      {"a.md", "---\nprice: 10\n---\n"},
-      {"b|c.md", "---\nprice: \"x,\\\"y\"\n---\n"},
-      {"q.base", "filters: 'file.ext == \"md\"'\nviews:\n  - name: T\n    order: [price]\n"}};
-  return world;
-}
+struct BaseWorld : FakeWorld {
+  BaseWorld() {
+    files = {
+        {"a.md", "---\nprice: 10\n---\n"},
+        {"b|c.md", "---\nprice: \"x,\\\"y\"\n---\n"},
+        {"q.base", "filters: 'file.ext == \"md\"'\nviews:\n  - name: T\n    order: [price]\n"}};
+  }
+};
 
 TEST_CASE("base_query gives rows with cells, page by page", "[ops][A56]") {
-  auto world = base_world();
+  BaseWorld world;
 
   const auto first = run_operation(world, base_query(), {{"path", "q.base"}, {"limit", 1}});
   REQUIRE(first.has_value());
@@ -31,7 +31,7 @@ TEST_CASE("base_query gives rows with cells, page by page", "[ops][A56]") {
 }
 
 TEST_CASE("base_query renders csv, Markdown and lines of JSON", "[ops][A56]") {
-  auto world = base_world();
+  BaseWorld world;
   const auto text = [&](const char* format) {
     return (*run_operation(world, base_query(), {{"path", "q.base"}, {"format", format}}))["text"]
         .get<std::string>();
@@ -43,7 +43,7 @@ TEST_CASE("base_query renders csv, Markdown and lines of JSON", "[ops][A56]") {
 }
 
 TEST_CASE("a base is given inline, hidden files stay hidden", "[ops][A56][A81]") {
-  auto world = base_world();
+  BaseWorld world;
   world.principal.path_globs = {"a*"};
 
   const auto answer = run_operation(world, base_query_inline(), {{"definition", "views: []"}});
@@ -56,7 +56,7 @@ TEST_CASE("a base is given inline, hidden files stay hidden", "[ops][A56][A81]")
 }
 
 TEST_CASE("base_query refuses notes, wrong filters and foreign cursors", "[ops][A56]") {
-  auto world = base_world();
+  BaseWorld world;
   const auto reason = [&](const Json& input) {
     return run_operation(world, base_query(), input).error().reason;
   };

@@ -68,7 +68,7 @@ TEST_CASE("operators are read in any case, with quotes", "[store]") {
 
 TEST_CASE("what is unknown or unbalanced is literal text", "[store]") {
   CHECK(shape_of("runs:") == "(runs)");
-  CHECK(shape_of("content:x") == "(content_x<content:x>)");
+  CHECK(shape_of("title:x") == "(title_x<title:x>)");
   CHECK(shape_of("(panic) )( \"open") == "(panic open)");
   CHECK(shape_of("AND NOT NEAR near") == "(and not near near)");
   CHECK(shape_of("OR") == "(or)");
