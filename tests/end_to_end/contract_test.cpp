@@ -48,6 +48,7 @@ TEST_CASE("an operation answers the same by REST, command line and MCP",
   // Every day's note is one that is there.
   vault.write(".obsidian/daily-notes.json", R"({"format": "[Plan]"})");
   vault.write("Board.canvas", R"({"nodes":[],"edges":[]})");
+  vault.write("Notes.base", "views:\n  - order: [file.name, file.tags]\n");
   RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
   const auto job = server.start_job("/v1/vault/reindex", Json::object());
   server.wait_for_job(job);
@@ -86,7 +87,9 @@ TEST_CASE("an operation answers the same by REST, command line and MCP",
                      [&](const std::string& field) { return values.contains(field); }))
       continue;
     INFO(name);
-    values["path"] = name.starts_with("canvas_") ? "Board.canvas" : "Plan.md";
+    values["path"] = name.starts_with("canvas_") ? "Board.canvas"
+                     : name.starts_with("base_") ? "Notes.base"
+                                                 : "Plan.md";
     std::vector<std::string> args = {"--vault", vault.path()};
     for (const auto& word : split(operation["cli"].get<std::string>(), ' ')) {
       if (word == "indx" || word.starts_with("[")) continue;
