@@ -62,6 +62,7 @@ EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
       links_(run_->core, run_->principal.path_scope()),
       versions_(run_->core, run_->principal.path_scope()),
       lists_(run_->core, run_->principal.path_scope()),
+      files_(run_->core, run_->principal.path_scope()),
       prefix_(std::move(prefix)) {}
 
 // A call whose step failed was paid for all the same.

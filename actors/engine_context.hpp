@@ -1,5 +1,6 @@
 #pragma once
 #include "actors/core.hpp"
+#include "actors/engine_files.hpp"
 #include "actors/engine_links.hpp"
 #include "actors/engine_lists.hpp"
 #include "actors/engine_versions.hpp"
@@ -60,6 +61,7 @@ class EngineContext : public Context,
   Links& links() override { return links_; }
   Versions& versions() override { return versions_; }
   Lists& lists() override { return lists_; }
+  Files& files() override { return files_; }
   Jobs& jobs() override { return *this; }
   Models& models() override { return *this; }
   Tokens& tokens() override { return *this; }
@@ -119,6 +121,7 @@ class EngineContext : public Context,
   EngineLinks links_;
   EngineVersions versions_;
   EngineLists lists_;
+  EngineFiles files_;
   std::string prefix_;
   std::vector<UsageRecord>
       unsettled_;  ///< calls that ended inside the current step, committed with it

@@ -21,10 +21,9 @@ constexpr std::chrono::milliseconds kSliceTime{50};
 constexpr std::size_t kSliceNotes = 500;
 
 std::string fs_event_kind(FileChange change, std::string_view path) {
-  const std::string family = path.ends_with(".canvas") ? "canvas." : "note.";
-  return family + (change == FileChange::Created   ? "created"
-                   : change == FileChange::Deleted ? "deleted"
-                                                   : "updated");
+  return cat(event_family(path), ".") + (change == FileChange::Created   ? "created"
+                                         : change == FileChange::Deleted ? "deleted"
+                                                                         : "updated");
 }
 
 struct IndexerState {

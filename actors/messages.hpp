@@ -33,6 +33,13 @@ inline Reply actor_is_gone() {
                      {{"retry_after_s", 1}})};
 }
 
+/// What events about a file are called before their dot.
+inline std::string_view event_family(std::string_view path) {
+  if (path.ends_with(".canvas")) return "canvas";
+  const auto parsed = NotePath::parse(path);
+  return !parsed || parsed->is_note() ? "note" : "attachment";
+}
+
 /// A lease on a job for one runner, or nothing because the engine stops.
 struct Claimed {
   std::optional<Job> job;

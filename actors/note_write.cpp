@@ -5,6 +5,7 @@
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "base/unicode.hpp"
 #include "vault/write_recovery.hpp"
 
 namespace indx {
@@ -27,8 +28,14 @@ Status check_target(const Vault& vault, const NoteChange& change, bool exists) {
   return {};
 }
 
+/// A diff that is text, whatever the bytes are.
+std::string shown_diff(const NotePath& path, const std::string& before, const std::string& after) {
+  if (is_valid_utf8(before) && is_valid_utf8(after)) return unified_diff(path.str(), before, after);
+  return cat("Binary file: ", before.size(), " bytes before, ", after.size(), " after\n");
+}
+
 std::string event_kind(const WriteOutcome& outcome) {
-  const std::string family = outcome.path.str().ends_with(".canvas") ? "canvas" : "note";
+  const std::string family(event_family(outcome.path.str()));
   if (outcome.etag.empty()) return family + ".deleted";
   return family + (outcome.created ? ".created" : ".updated");
 }
@@ -79,7 +86,7 @@ Result<NoteWrite> plan_write(const Vault& vault, WriteRequest request, const Clo
   outcome.created = !before && after;
   outcome.changed = before != after;
   if (change.dry_run)
-    outcome.diff = unified_diff(change.path.str(), before.value_or(""), after.value_or(""));
+    outcome.diff = shown_diff(change.path, before.value_or(""), after.value_or(""));
 
   const auto now = clock.now();
   WriteIntent intent{.id = {new_ulid(now, random)},

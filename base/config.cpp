@@ -79,6 +79,7 @@ const std::vector<Setting>& settings() {
         tuning("http.rate_limit_per_minute", "INDX_RATE_LIMIT_PER_MINUTE", Kind::Integer, 0, 1e9),
         tuning("case_insensitive_match", "", Kind::Flag, 0, 0),
         tuning("legacy_properties", "", Kind::Flag, 0, 0),
+        tuning("attachments.max_bytes", "INDX_ATTACHMENTS_MAX_BYTES", Kind::Integer, 0, kNoLimit),
         tuning("time_zone", "INDX_TIME_ZONE", Kind::Text, 0, 0),
         tuning("daily.folder", "", Kind::Text, 0, 0),
         tuning("daily.format", "", Kind::Text, 0, 0),
@@ -424,6 +425,7 @@ void read_server(Reader& reader, Config& config) {
   reader.number("http.rate_limit_per_minute", config.rate_limit_per_minute);
   reader.flag("case_insensitive_match", config.case_insensitive_match);
   reader.flag("legacy_properties", config.legacy_properties);
+  reader.number("attachments.max_bytes", config.max_attachment_bytes);
   reader.text("time_zone", config.time_zone);
   reader.text("daily.folder", config.daily.folder);
   reader.text("daily.format", config.daily.format);

@@ -64,6 +64,8 @@ struct Config {
   int version_days = 30;                                     ///< `versions.days`
   std::int64_t versions_max_bytes = std::int64_t{1} << 30U;  ///< `versions.max_bytes`
   std::string time_zone;  ///< `INDX_TIME_ZONE`, `time_zone`: Europe/Berlin; empty: the system's
+  std::int64_t max_attachment_bytes =
+      std::int64_t{100} << 20U;  ///< `INDX_ATTACHMENTS_MAX_BYTES`, `attachments.max_bytes`
   DailyConfig daily;
   AiConfig ai;
   JobsConfig jobs;

@@ -1,6 +1,7 @@
 #include "base/hash.hpp"
 
 #include "base/assert.hpp"
+#include "base/file_bytes.hpp"
 
 #include <Poco/Base64Decoder.h>
 #include <Poco/Base64Encoder.h>
@@ -9,29 +10,80 @@
 #include <xxhash.h>
 
 #include <cstdio>
+#include <memory>
 #include <sstream>
 
 namespace indx {
 
-std::string etag_of(std::string_view bytes) {
+namespace {
+
+std::string etag_text(XXH64_hash_t hash) {
   char text[17];
-  std::snprintf(text, sizeof text, "%016llx",
-                static_cast<unsigned long long>(XXH64(bytes.data(), bytes.size(), 0)));
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
   return text;
+}
+
+std::string hex_text(const unsigned char* digest, unsigned int size) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  for (unsigned int i = 0; i < size; ++i)
+    (hex += kDigits[digest[i] >> 4U]) += kDigits[digest[i] & 15U];
+  return hex;
+}
+
+/// Calls `visit` for the bytes block by block.
+template <typename Visit>
+Status for_each_block(const FileBytes& bytes, Visit visit) {
+  constexpr std::size_t kBlock = 1U << 20U;
+  for (std::uint64_t at = 0; at < bytes.size(); at += kBlock) {
+    const std::string block = INDX_TRY(bytes.read(at, kBlock));
+    if (block.empty()) return internal_error("A file became shorter while it was read.");
+    visit(block);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string etag_of(std::string_view bytes) {
+  return etag_text(XXH64(bytes.data(), bytes.size(), 0));
+}
+
+Result<std::string> etag_of_file(const FileBytes& bytes) {
+  const std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state(XXH64_createState(),
+                                                                         &XXH64_freeState);
+  XXH64_reset(state.get(), 0);
+  INDX_TRY(for_each_block(bytes, [&](const std::string& block) {
+    XXH64_update(state.get(), block.data(), block.size());
+  }));
+  return etag_text(XXH64_digest(state.get()));
+}
+
+Result<FileHashes> hash_file(const FileBytes& bytes) {
+  const std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state(XXH64_createState(),
+                                                                         &XXH64_freeState);
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> sha(EVP_MD_CTX_new(),
+                                                                    &EVP_MD_CTX_free);
+  XXH64_reset(state.get(), 0);
+  INDX_ASSERT(EVP_DigestInit_ex(sha.get(), EVP_sha256(), nullptr) == 1);
+  INDX_TRY(for_each_block(bytes, [&](const std::string& block) {
+    XXH64_update(state.get(), block.data(), block.size());
+    EVP_DigestUpdate(sha.get(), block.data(), block.size());
+  }));
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  INDX_ASSERT(EVP_DigestFinal_ex(sha.get(), digest, &size) == 1);
+  return FileHashes{etag_text(XXH64_digest(state.get())), hex_text(digest, size)};
 }
 
 // OpenSSL directly: Poco's engine reads /dev/urandom again for each hash, which costs more than the
 // hash.
 std::string sha256_hex(std::string_view bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
   const int ok = EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
   INDX_ASSERT(ok == 1);
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i)
-    (hex += kDigits[digest[i] >> 4U]) += kDigits[digest[i] & 15U];
-  return hex;
+  return hex_text(digest, size);
 }
 
 std::string canonical_hash(const Json& value) {

@@ -399,9 +399,16 @@ class Exchange {
     head.setKeepAlive(false);
     const bool has_body = !request_.body.empty() || request_.method == "POST" ||
                           request_.method == "PUT" || request_.method == "PATCH";
-    if (has_body) head.setContentLength64(static_cast<Poco::Int64>(request_.body.size()));
+    const auto size = request_.body_file ? request_.body_file->size() : request_.body.size();
+    if (has_body) head.setContentLength64(static_cast<Poco::Int64>(size));
     auto& out = session.sendRequest(head);
     out.write(request_.body.data(), static_cast<std::streamsize>(request_.body.size()));
+    for (std::uint64_t at = 0; request_.body_file && at < size && out.good();) {
+      const auto block = request_.body_file->read(at, 1U << 18U);
+      if (!block || block->empty()) break;  // shorter than said: the server will refuse it
+      out.write(block->data(), static_cast<std::streamsize>(block->size()));
+      at += block->size();
+    }
     out.flush();  // a failure shows when the answer is read: the server may have answered before it
                   // closed
   }

@@ -1,10 +1,12 @@
 #pragma once
 #include "base/cancel.hpp"
+#include "base/file_bytes.hpp"
 #include "base/result.hpp"
 
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@ struct HttpClientRequest {
   std::string url;  ///< http://… or https://…, or unix:<path, percent-encoded>:<target>
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
+  std::shared_ptr<const FileBytes> body_file = {};  ///< instead of `body`; shared: with the caller
   std::chrono::milliseconds connect_timeout{5000};
   std::chrono::milliseconds timeout{30000};  ///< for the whole exchange; 0: none
   std::size_t max_response_bytes = 16U << 20U;

@@ -68,10 +68,20 @@ class ArgParser {
     INDX_TRY(fill_positionals());
     INDX_TRY(fill_flags());
     INDX_TRY(apply_globals());
+    if (result_.command->takes_file()) result_.file = take_text(kFileArgument);
+    if (result_.command->gives_file()) result_.output = take_text(kOutputFlag);
     return std::move(result_);
   }
 
  private:
+  /// What is for the command line alone and no field of the input.
+  std::string take_text(std::string_view name) {
+    const std::string key(name);
+    std::string text = result_.input.value(key, std::string());
+    result_.input.erase(key);
+    return text;
+  }
+
   bool wants_help() const {
     for (const auto& arg : args_) {
       if (arg == "--") return false;
@@ -268,7 +278,9 @@ class ArgParser {
   }
 
   Result<std::string> expand(const Flag& flag, const std::string& text) {
-    if (!takes_sources(flag.schema) || flag.target[0] == "if_match" || text.empty()) return text;
+    if (!takes_sources(flag.schema) || flag.target[0] == "if_match" ||
+        flag.target[0] == kOutputFlag || text.empty())
+      return text;
     if (text == "-") return checked_source("-");
     if (text[0] != '@') return text;
     return text.starts_with("@@") ? Result<std::string>(text.substr(1))

@@ -15,6 +15,8 @@ struct Invocation {
   const Command* command = nullptr;  ///< nullptr: help is wanted, or nothing was typed
   std::vector<std::string> words;    ///< the words that name a command or a noun
   Json input = Json::object();
+  std::string file;    ///< to send, for an operation that takes one
+  std::string output;  ///< where to write the file that comes back; empty: stdout
 };
 
 /// The bytes of a file, or of stdin for `-`.

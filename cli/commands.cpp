@@ -94,6 +94,14 @@ void add_short_forms(std::vector<Flag>& flags) {
   }
 }
 
+SchemaNode text_node(std::string description, std::vector<std::string> allowed = {}) {
+  SchemaNode node;
+  node.type = Type::String;
+  node.description = std::move(description);
+  node.allowed = std::move(allowed);
+  return node;
+}
+
 Command command_of(const Operation& operation) {
   Command command;
   command.words =
@@ -105,16 +113,17 @@ Command command_of(const Operation& operation) {
     if (const auto* property = operation.input.find(name))
       command.positionals.push_back({name, property->schema, property->is_required});
   command.flags = flags_of(operation.input, operation.cli_positional);
+  if (operation.takes_file)
+    command.positionals.push_back(
+        {std::string(kFileArgument), text_node("The file to send; `-` is stdin."), true});
+  if (operation.gives_file)
+    command.flags.push_back(flag_of(
+        std::string(kOutputFlag), {std::string(kOutputFlag)},
+        text_node("Write the file there and tell about it on stdout; left out or `-`: write the "
+                  "file to stdout.")));
   return command;
 }
 
-SchemaNode text_node(std::string description, std::vector<std::string> allowed = {}) {
-  SchemaNode node;
-  node.type = Type::String;
-  node.description = std::move(description);
-  node.allowed = std::move(allowed);
-  return node;
-}
 SchemaNode typed_node(Type type, std::string description) {
   SchemaNode node = text_node(std::move(description));
   node.type = type;

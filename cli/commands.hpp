@@ -37,6 +37,9 @@ enum class Special : std::uint8_t {
   Version
 };
 
+/// Of an operation that takes a file, and of one that gives one: not fields of its input.
+inline constexpr std::string_view kFileArgument = "file", kOutputFlag = "output";
+
 /// What can be typed: an operation of the registry, or one of the few verbs that are none.
 struct Command {
   std::vector<std::string> words;  ///< {"note", "get"}
@@ -46,6 +49,8 @@ struct Command {
   std::vector<Positional> positionals;
   std::vector<Flag> flags;
 
+  bool takes_file() const { return operation != nullptr && operation->takes_file; }
+  bool gives_file() const { return operation != nullptr && operation->gives_file; }
   const Flag* find_flag(std::string_view name) const;
 };
 

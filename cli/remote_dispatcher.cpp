@@ -3,6 +3,7 @@
 #include "base/http_client.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "cli/files.hpp"
 #include "cli/follow_job.hpp"
 #include "cli/sse_reader.hpp"
 #include "vault/note_path.hpp"
@@ -50,7 +51,7 @@ Result<std::string> target_of(const Operation& operation, Json& input) {
                  .str();  // as the handler will: no `..` may bend the address
     target += percent_encode(text, field == "path");
   }
-  if (!has_query(operation.route.method)) return target;
+  if (!has_query(operation.route.method) && !operation.takes_file) return target;
   char separator = '?';
   for (const auto& [key, value] : input.items()) {
     target += separator + percent_encode(key) + "=" + percent_encode(query_text(value));
@@ -319,20 +320,51 @@ class RemoteDispatcher : public Dispatcher {
 
   Answer exchange(const Call& call, bool is_async, const OnEvent& progress) {
     Json input = call.input;
+    // A body has no name; the operation has a field for it.
+    if (call.upload && !call.upload->name.empty() && !input.contains("name") &&
+        call.operation->input.find("name") != nullptr)
+      input["name"] = call.upload->name;
     const auto target = target_of(*call.operation, input);
     if (!target) return failed(target.error());
     auto request = wire_->request(call.operation->route.method, *target, &call.principal);
     const bool is_long =
         call.operation->execution != Execution::Inline || call.operation->needs_provider;
     if (!is_long || is_async) request.timeout = kShortAnswer;
-    if (!has_query(request.method)) {
+    if (call.operation->takes_file) {
+      request.timeout = milliseconds(0);  // as long as the file takes
+      request.headers.emplace_back("Content-Type", "application/octet-stream");
+      request.body_file = std::shared_ptr<const FileBytes>(call.upload, &call.upload->bytes);
+    } else if (!has_query(request.method)) {
       request.headers.emplace_back("Content-Type", "application/json");
       request.body = input.dump(-1, ' ', false, Json::error_handler_t::replace);
     }
     if (!call.idempotency_key.empty())
       request.headers.emplace_back("Idempotency-Key", call.idempotency_key);
     if (is_async) request.headers.emplace_back("Prefer", "respond-async");
+    if (call.operation->gives_file) return fetch_file(call, request);
     return progress ? stream(call, request, progress) : plain(call, request);
+  }
+
+  /// A file goes into one without a name, what is told about it comes in a header.
+  static Answer fetch_file(const Call& call, HttpClientRequest& request) {
+    auto file = FileBytes::make_temp(temp_folder());
+    if (!file) return failed(file.error());
+    request.timeout = milliseconds(0);
+    Status kept;
+    const auto response = http_stream(request, call.cancel, [&](std::string_view bytes) {
+      kept = file->append(bytes);
+      return kept.has_value();
+    });
+    if (!response) return failed(response.error());
+    if (!kept) return failed(kept.error());
+    const auto told = response->headers.find("x-indx-answer");
+    if (response->status >= 300 || told == response->headers.end()) {
+      const auto body = file->read_all();
+      return failed(error_of_response({response->status, response->headers, body.value_or("")}));
+    }
+    Answer answer{Json::parse(percent_decode(told->second), nullptr, false), 200, {}, false, false};
+    answer.file = std::make_shared<const FileBytes>(std::move(*file));
+    return answer;
   }
 
   Answer plain(const Call& call, HttpClientRequest& request) {

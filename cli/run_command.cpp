@@ -1,6 +1,7 @@
 #include "cli/run_command.hpp"
 
 #include "base/text.hpp"
+#include "cli/files.hpp"
 #include "cli/job_watch.hpp"
 #include "cli/output.hpp"
 #include "cli/place.hpp"
@@ -11,6 +12,8 @@
 
 namespace indx {
 namespace {
+
+constexpr std::uint64_t kMaxStdinBytes = std::uint64_t{64} << 30U;  // the vault has its own limit
 
 /// What can be said before anything is opened, so that it is the same everywhere.
 Status check_call(const Invocation& invocation) {
@@ -76,6 +79,8 @@ int print_lines(const Operation& operation, const Json& data) {
 }
 
 int print_answer(const Invocation& invocation, const Answer& answer) {
+  if (answer.result && answer.file)
+    return print_file(invocation.output, *answer.result, *answer.file);
   if (invocation.global.stream) return print_stream_end(answer);
   if (answer.result && invocation.global.ndjson && !answer.is_accepted)
     return print_lines(*invocation.command->operation, *answer.result);
@@ -101,6 +106,11 @@ int run_command(const Invocation& invocation, const Environment& env, const Regi
   if (!place) return print_error(place.error());
 
   call.operation = invocation.command->operation;
+  if (invocation.command->takes_file()) {
+    auto upload = read_upload_file(invocation.file, kMaxStdinBytes);
+    if (!upload) return print_error(upload.error());
+    call.upload = std::move(*upload);
+  }
   call.input = invocation.input;
   call.principal = place->principal;
   call.idempotency_key = invocation.global.idempotency_key.value_or("");

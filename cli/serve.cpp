@@ -101,7 +101,9 @@ int run_serve(const Invocation& invocation, const Environment& env, const Regist
   add_rest_routes(router, *dispatcher);
   const auto mcp = make_mcp_http(*dispatcher);
   mcp->add_routes(router);
-  const ServerConfig listener = server_config(*config);
+  ServerConfig listener = server_config(*config);
+  listener.plan_body = plan_bodies(router, *dispatcher, config->index_dir, listener.max_body_bytes,
+                                   static_cast<std::uint64_t>(config->max_attachment_bytes));
   auto server =
       HttpServer::start(listener, [&router](const HttpRequest& request, Responder responder) {
         router.handle(request, std::move(responder));

@@ -83,7 +83,7 @@ std::string to_wire(const HttpResponse& response, const WireForm& form) {
          Poco::DateTimeFormatter::format(Poco::Timestamp(), Poco::DateTimeFormat::HTTP_FORMAT) +
          "\r\n";
   const bool has_body = response.status >= 200 && response.status != 204 && response.status != 304;
-  if (form.has_length && has_body) out += cat("Content-Length: ", response.body.size(), "\r\n");
+  if (form.has_length && has_body) out += cat("Content-Length: ", response.body_size(), "\r\n");
   out += form.keep_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
   if (has_body && !form.is_head) out += response.body;
   return out;

@@ -235,7 +235,7 @@ void Listener::accept_from(const Door& door) {
       remote = Poco::Net::SocketAddress(reinterpret_cast<sockaddr*>(&from), size).toString();
     }
     watch(std::make_unique<Connection>(Connection{std::move(fd),
-                                                  RequestReader(config_.max_body_bytes),
+                                                  new_reader(door),
                                                   std::move(remote),
                                                   door.is_local_socket,
                                                   door.is_loopback,
@@ -245,6 +245,18 @@ void Listener::accept_from(const Door& door) {
                                                   ReaderState::Idle,
                                                   0}));
   }
+}
+
+RequestReader Listener::new_reader(const Door& door) const {
+  if (!config_.plan_body) return RequestReader(config_.max_body_bytes);
+  return RequestReader(config_.max_body_bytes,
+                       [plan = config_.plan_body, is_local_socket = door.is_local_socket,
+                        is_loopback = door.is_loopback](const HttpRequest& head) {
+                         HttpRequest request = head;
+                         request.is_local_socket = is_local_socket;
+                         request.is_loopback_listener = is_loopback;
+                         return plan(request);
+                       });
 }
 
 void Listener::take_inbox() {
@@ -301,7 +313,7 @@ void Listener::proceed(int fd) {
   if (state == ReaderState::Complete) return hand_over(fd);
   if (state == ReaderState::Refused) {
     const auto why = connection.reader.refusal();
-    return refuse(fd, why.status, why.message);
+    return why.response ? refuse(fd, *why.response) : refuse(fd, why.status, why.message);
   }
   if (held_bytes_ > kMaxHeldBytes && state == ReaderState::Body)
     return refuse(fd, 503, "Too many large requests are coming in; try again.");
@@ -322,8 +334,11 @@ void Listener::hand_over(int fd) {
 
 void Listener::refuse(int fd, int status, const std::string& message) {
   SystemRandom random;
-  const RequestId id{new_ulid(SystemClock().now(), random)};
-  send_once(fd, to_wire(refusal_response(status, message, id), {}));
+  refuse(fd, refusal_response(status, message, {new_ulid(SystemClock().now(), random)}));
+}
+
+void Listener::refuse(int fd, const HttpResponse& response) {
+  send_once(fd, to_wire(response, {}));
   auto& connection = *connections_.at(fd);
   ::shutdown(fd, SHUT_WR);
   connection.is_lingering = true;

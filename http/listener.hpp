@@ -73,6 +73,8 @@ class Listener {
   void proceed(int fd);
   void hand_over(int fd);
   void refuse(int fd, int status, const std::string& message);
+  void refuse(int fd, const HttpResponse& response);
+  RequestReader new_reader(const Door& door) const;
   void drop(int fd);
   std::unique_ptr<Connection> release(int fd);
   void note_bytes(Connection& connection);

@@ -78,13 +78,31 @@ void RequestReader::feed(std::string_view bytes) {
   if (state_ == State::Refused) return;
   if (state_ == State::Body &&
       !is_chunked_) {  // straight into the body, without a copy through the buffer
-    const auto n = std::min(bytes.size(), body_left_);
-    parsed_->request.body.append(bytes.substr(0, n));
+    const auto n = std::min<std::uint64_t>(bytes.size(), body_left_);
+    if (!take_body(bytes.substr(0, n))) return;
     body_left_ -= n;
     bytes.remove_prefix(n);
   }
   buffer_.append(bytes);
   advance();
+}
+
+std::uint64_t RequestReader::body_received() const {
+  if (!parsed_) return 0;
+  const auto& request = parsed_->request;
+  return request.body_file ? request.body_file->size() : request.body.size();
+}
+
+/// False: refused.
+bool RequestReader::take_body(std::string_view bytes) {
+  auto& request = parsed_->request;
+  if (!request.body_file) {
+    request.body.append(bytes);
+    return true;
+  }
+  const auto kept = request.body_file->append(bytes);
+  if (!kept) refuse(kept.error().http_status(), kept.error().message);
+  return kept.has_value();
 }
 
 void RequestReader::advance() {
@@ -176,15 +194,12 @@ void RequestReader::parse_head(std::string_view head) {
 
 void RequestReader::choose_framing(const std::vector<std::string>& lengths,
                                    const std::string& coding, bool is_http_1_0) {
-  const auto& method = parsed_->request.method;
   is_chunked_ = !coding.empty();
   if (is_chunked_ && (!lengths.empty() || is_http_1_0))
     return refuse(400, "Transfer-Encoding does not go with Content-Length or HTTP/1.0.");
   if (is_chunked_ && coding != "chunked")
     return refuse(501, "The only transfer coding understood is chunked.");
   if (lengths.size() > 1) return refuse(400, "There is more than one Content-Length.");
-  if (!is_chunked_ && lengths.empty() && (method == "POST" || method == "PUT" || method == "PATCH"))
-    return refuse(411, "A body needs a Content-Length or chunked coding.");
 
   body_left_ = 0;
   if (!lengths.empty()) {
@@ -193,10 +208,23 @@ void RequestReader::choose_framing(const std::vector<std::string>& lengths,
       return refuse(400, "Content-Length must be a number.");
     body_left_ = std::stoull(text);
   }
-  if (body_left_ > max_body_bytes_)
-    return refuse(413, cat("The body is larger than ", max_body_bytes_, " bytes."));
-  if (is_chunked_)
-    parsed_->keep_alive = false;  // a cut chunked body cannot be told from a whole one
+  BodyPlan plan{max_body_bytes_, nullptr, std::nullopt};
+  if (plan_) plan = plan_(parsed_->request);
+  if (plan.refusal) {
+    refuse(plan.refusal->status, {});
+    refusal_.response = std::move(plan.refusal);
+    return;
+  }
+  body_limit_ = plan.max_bytes;
+  parsed_->request.body_file = std::move(plan.file);
+  if (body_left_ > body_limit_)
+    return refuse(413, cat("The body is larger than ", body_limit_, " bytes."));
+  const auto& method = parsed_->request.method;
+  const bool is_silent =
+      !is_chunked_ && lengths.empty() && (method == "POST" || method == "PUT" || method == "PATCH");
+  // A cut chunked body cannot be told from a whole one; and a peer that meant a body without
+  // saying so must not have it read as a request.
+  if (is_chunked_ || is_silent) parsed_->keep_alive = false;
   const auto expect = parsed_->request.headers.find("expect");
   expects_continue_ = expect != parsed_->request.headers.end() &&
                       lower_ascii(expect->second) == "100-continue" &&
@@ -207,8 +235,8 @@ void RequestReader::choose_framing(const std::vector<std::string>& lengths,
 }
 
 bool RequestReader::read_sized_body() {
-  const auto n = std::min(buffer_.size(), body_left_);
-  parsed_->request.body.append(buffer_, 0, n);
+  const auto n = std::min<std::uint64_t>(buffer_.size(), body_left_);
+  if (!take_body(std::string_view(buffer_).substr(0, n))) return false;
   buffer_.erase(0, n);
   body_left_ -= n;
   if (body_left_ > 0) return false;
@@ -240,16 +268,16 @@ bool RequestReader::read_chunked_body() {
         return false;
       }
       body_left_ = std::stoul(size, nullptr, 16);
-      if (parsed_->request.body.size() + body_left_ > max_body_bytes_) {
-        refuse(413, cat("The body is larger than ", max_body_bytes_, " bytes."));
+      if (body_received() + body_left_ > body_limit_) {
+        refuse(413, cat("The body is larger than ", body_limit_, " bytes."));
         return false;
       }
       chunk_ = body_left_ == 0 ? Chunk::Trailer : Chunk::Data;
       return true;
     }
     case Chunk::Data: {
-      const auto n = std::min(buffer_.size(), body_left_);
-      parsed_->request.body.append(buffer_, 0, n);
+      const auto n = std::min<std::uint64_t>(buffer_.size(), body_left_);
+      if (!take_body(std::string_view(buffer_).substr(0, n))) return false;
       buffer_.erase(0, n);
       body_left_ -= n;
       if (body_left_ == 0) chunk_ = Chunk::DataEnd;

@@ -3,7 +3,9 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "http/event_stream.hpp"
+#include "http/file_response.hpp"
 #include "http/json_body.hpp"
+#include "http/upload.hpp"
 #include "ops/openapi.hpp"
 
 #include <algorithm>
@@ -97,7 +99,9 @@ bool is_json_type(const std::string& content_type) {
 Result<Json> read_input(const Operation& operation, const HttpRequest& request,
                         const PathCaptures& captures) {
   Json input = Json::object();
-  if (takes_query(request.method)) {
+  if (operation.takes_file) {
+    input = INDX_TRY(read_query(operation, request));
+  } else if (takes_query(request.method)) {
     if (!trim(request.body).empty() && trim(request.body) != "{}")
       return invalid(cat(request.method, " takes its arguments in the query, not in a body."));
     input = INDX_TRY(read_query(operation, request));
@@ -151,6 +155,7 @@ Result<Call> read_call(const Operation& operation, Dispatcher& dispatcher,
   call.operation = &operation;
   call.principal = INDX_TRY(admit_request(request, dispatcher));
   call.input = INDX_TRY(read_input(operation, request, captures));
+  if (operation.takes_file) call.upload = INDX_TRY(read_upload(operation, request, call.input));
   call.is_async = INDX_TRY(wants_async(request));
   call.idempotency_key = request.header("idempotency-key");
   if (call.idempotency_key.size() > 255 || !is_valid_utf8(call.idempotency_key))
@@ -172,16 +177,8 @@ struct AnswerForm {
   bool is_read = false;
   bool wants_lines = false;
   std::string if_none_match;
+  FileConditions file;  ///< of an operation that gives one
 };
-
-bool names_etag(const std::string& header, const std::string& etag) {
-  const auto parts = split(header, ',');
-  return std::any_of(parts.begin(), parts.end(), [&etag](const std::string& part) {
-    auto text = trim(part);
-    if (text.starts_with("W/")) text.remove_prefix(2);
-    return text == "*" || text == "\"" + etag + "\"";
-  });
-}
 
 /// The list that the answer is about, when the operation declares one.
 const Json* list_of(const Operation& operation, const Json& data) {
@@ -209,6 +206,7 @@ HttpResponse to_response(const Answer& answer, const AnswerForm& form) {
   if (form.operation->route.method == "HEAD" && data.contains("exists") && data["exists"] == false)
     return error_response(not_found("There is no such note."), form.id);
 
+  if (answer.file) return file_response(data, answer.file, form.file, form.id);
   std::string etag;
   if (data.is_object() && data.contains("etag") && data["etag"].is_string())
     etag = data["etag"].get<std::string>();
@@ -218,7 +216,7 @@ HttpResponse to_response(const Answer& answer, const AnswerForm& form) {
                                   : json_response(answer.is_accepted ? 202 : answer.http_status,
                                                   {{"ok", true}, {"data", data}}, form.id);
   if (!etag.empty()) response.headers.emplace_back("ETag", "\"" + etag + "\"");
-  if (!etag.empty() && form.is_read && names_etag(form.if_none_match, etag)) {
+  if (!etag.empty() && form.is_read && names_etag(form.if_none_match, etag, true)) {
     response.status = 304;
     response.body.clear();
   }
@@ -280,7 +278,7 @@ class CallStream {
 
 void run_operation(const Operation& operation, Dispatcher& dispatcher, const HttpRequest& request,
                    const PathCaptures& captures, const Responder& responder) {
-  if (!takes_query(request.method) && !request.body.empty() &&
+  if (!takes_query(request.method) && !operation.takes_file && !request.body.empty() &&
       !is_json_type(request.header("content-type"))) {
     auto refused = error_response(
         invalid("The body must be application/json.", {{"header", "Content-Type"}}), request.id);
@@ -289,8 +287,12 @@ void run_operation(const Operation& operation, Dispatcher& dispatcher, const Htt
   }
   auto call = read_call(operation, dispatcher, request, captures);
   if (!call) return responder.send(error_response(call.error(), request.id));
-  AnswerForm form{&operation, request.id, request.method == "GET" || request.method == "HEAD",
-                  accepts(request, "application/x-ndjson"), request.header("if-none-match")};
+  AnswerForm form{&operation,
+                  request.id,
+                  request.method == "GET" || request.method == "HEAD",
+                  accepts(request, "application/x-ndjson"),
+                  request.header("if-none-match"),
+                  operation.gives_file ? file_conditions(request) : FileConditions{}};
   responder.on_disconnect([cancel = call->cancel] { cancel.cancel(CancelReason::Requested); });
 
   const bool is_long = operation.execution != Execution::Inline || operation.needs_provider;

@@ -11,6 +11,12 @@ namespace indx {
 /// /openapi.json, and the event streams /v1/events and /v1/jobs/{id}/events.
 void add_rest_routes(Router& router, Dispatcher& dispatcher);
 
+/// How the server takes bodies in: those of operations that take a file go into nameless files in
+/// `folder`, of at most `max_file_bytes` each and a few at a time, and only from callers who may
+/// call the operation. Both must outlive the server.
+PlanBody plan_bodies(const Router& router, Dispatcher& dispatcher, const std::string& folder,
+                     std::uint64_t max_bytes, std::uint64_t max_file_bytes);
+
 /// The principal of a request: `Authorization: Bearer indx_…`. `unauthorized` without or with a bad
 /// one. The local socket forwards for other processes of the same user: headers `X-Indx-Surface`
 /// and `X-Indx-Scopes` narrow the principal there.

@@ -102,8 +102,19 @@ std::optional<std::string> HttpRequest::query_value(const std::string& name) con
   return std::nullopt;
 }
 
+std::uint64_t HttpResponse::body_size() const {
+  std::uint64_t size = body.size();
+  for (const auto& part : parts) size += part.text.size() + part.size;
+  return size;
+}
+
 void Router::add(const std::string& method, const std::string& pattern, RouteHandler handler) {
-  entries_.push_back({method, segments_of(pattern), std::move(handler)});
+  entries_.push_back({method, pattern, segments_of(pattern), std::move(handler)});
+}
+
+bool Router::leads_to(const HttpRequest& request, const std::set<std::string>& patterns) const {
+  const auto* entry = find(request.method, segments_of(request.path));
+  return entry != nullptr && patterns.contains(cat(entry->method, " ", entry->text));
 }
 
 const Router::Entry* Router::find(const std::string& method,

@@ -1,4 +1,5 @@
 #pragma once
+#include "base/file_bytes.hpp"
 #include "base/ids.hpp"
 #include "base/result.hpp"
 
@@ -6,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,9 +22,10 @@ struct HttpRequest {
   std::map<std::string, std::string>
       headers;  ///< names in lower case; repeated ones joined by ", "
   std::string body;
-  std::string remote;                 ///< address of the client
-  bool is_local_socket = false;       ///< came over `.indx/socket`
-  bool is_loopback_listener = false;  ///< came to a listener that only this machine reaches
+  std::shared_ptr<FileBytes> body_file;  ///< instead of `body`, where a BodyPlan says so
+  std::string remote;                    ///< address of the client
+  bool is_local_socket = false;          ///< came over `.indx/socket`
+  bool is_loopback_listener = false;     ///< came to a listener that only this machine reaches
   RequestId id;
 
   std::string header(const std::string& lower_case_name) const;
@@ -33,6 +36,15 @@ struct HttpResponse {
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
+  /// After `body`, in order: each its text, then that range of `file`.
+  struct Part {
+    std::string text;
+    std::uint64_t begin = 0, size = 0;
+  };
+  std::vector<Part> parts = {};
+  std::shared_ptr<const FileBytes> file = {};  ///< shared: with whoever answers
+
+  std::uint64_t body_size() const;
 };
 
 /// An answer that is written piece by piece (SSE, NDJSON). Thread-safe; writing never blocks.
@@ -72,6 +84,14 @@ class Responder {
   std::shared_ptr<Target> target_;  // shared: the worker and whoever answers later
 };
 
+/// How the body of a request is taken in; decided when its head is there.
+struct BodyPlan {
+  std::uint64_t max_bytes = 0;
+  std::shared_ptr<FileBytes> file;      ///< null: in memory
+  std::optional<HttpResponse> refusal;  ///< the body is not wanted at all
+};
+using PlanBody = std::function<BodyPlan(const HttpRequest& head)>;
+
 using HttpHandler = std::function<void(const HttpRequest&, Responder)>;
 
 /// Method and pattern → handler. A capture matches one segment; `{path}`, `{from}`, `{to}` and
@@ -83,6 +103,8 @@ class Router {
   using RouteHandler = std::function<void(
       const HttpRequest&, const std::map<std::string, std::string>& captures, Responder)>;
   void add(const std::string& method, const std::string& pattern, RouteHandler handler);
+  /// Whether the request leads to one of these routes, each as `PUT /v1/files/{path}`.
+  bool leads_to(const HttpRequest& request, const std::set<std::string>& patterns) const;
   /// 404 for an unknown path, 405 with Allow for a known path and another method; HEAD falls back
   /// to GET.
   void handle(const HttpRequest& request, Responder responder) const;
@@ -90,6 +112,7 @@ class Router {
  private:
   struct Entry {
     std::string method;
+    std::string text;  ///< the pattern as it was added
     std::vector<std::string> pattern;
     RouteHandler handler;
   };

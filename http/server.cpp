@@ -52,17 +52,24 @@ struct ServerParts {
       std::make_shared<std::atomic<std::size_t>>(0);  // shared: late answers count down
 
   /// Sends whole bytes and gives the connection on, without ever blocking.
-  void deliver(std::unique_ptr<Connection> connection, std::string bytes, bool keep_alive);
+  void deliver(std::unique_ptr<Connection> connection, std::string bytes, FileTail tail,
+               bool keep_alive);
   void go_on(std::unique_ptr<Connection> connection, bool keep_alive) {
     if (keep_alive) return listener->park(std::move(connection));
     listener->linger(std::move(connection));
   }
 };
 
-void ServerParts::deliver(std::unique_ptr<Connection> connection, std::string bytes,
+void ServerParts::deliver(std::unique_ptr<Connection> connection, std::string bytes, FileTail tail,
                           bool keep_alive) {
   std::size_t sent = 0;
-  while (sent < bytes.size()) {
+  while (true) {
+    if (sent == bytes.size()) {
+      bytes = tail.next_block();
+      sent = 0;
+      if (tail.is_broken()) return;  // cut: the length that was promised cannot be kept
+      if (bytes.empty()) return go_on(std::move(connection), keep_alive);
+    }
     const auto n = ::send(connection->fd.get(), bytes.data() + sent, bytes.size() - sent,
                           MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
@@ -70,10 +77,10 @@ void ServerParts::deliver(std::unique_ptr<Connection> connection, std::string by
     if (n < 0) break;
     sent += static_cast<std::size_t>(n);
   }
-  if (sent == bytes.size()) return go_on(std::move(connection), keep_alive);
 
   HubStream::Options options;  // a slow reader: the stream thread sends the rest
   options.first = bytes.substr(sent);
+  options.tail = std::move(tail);
   options.only_flushes = true;
   auto fd = std::move(connection->fd);
   const std::shared_ptr<Connection> rest =
@@ -111,7 +118,8 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
     if (is_with_worker_) {
       early_ = std::move(response);
     } else if (stream_) {
-      stream_->finish(to_wire(with_id(std::move(response)), {is_head_, false, true}));
+      auto bytes = to_wire(with_id(response), {is_head_, false, true});
+      stream_->finish(std::move(bytes), tail_of(std::move(response)));
     }
   }
 
@@ -157,11 +165,12 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
     }
     if (!early_) return;
     const bool keep_alive = keep_alive_ && !parts_.listener->is_draining();
-    auto bytes = to_wire(with_id(std::move(*early_)), {is_head_, keep_alive, true});
+    auto bytes = to_wire(with_id(*early_), {is_head_, keep_alive, true});
+    auto tail = tail_of(std::move(*early_));
     auto connection = std::move(connection_);
     const auto forgotten = std::move(on_gone_);
     lock.unlock();
-    parts_.deliver(std::move(connection), std::move(bytes), keep_alive);
+    parts_.deliver(std::move(connection), std::move(bytes), std::move(tail), keep_alive);
     if (too_many) too_many();  // the call ends as if its client had left
   }
 
@@ -181,6 +190,10 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
     options.has_heartbeat = has_heartbeat;
     stream_ = parts_.hub->adopt(std::move(connection_->fd), std::move(options));
     connection_.reset();
+  }
+
+  FileTail tail_of(HttpResponse response) const {
+    return is_head_ ? FileTail() : FileTail(std::move(response));
   }
 
   HttpResponse with_id(HttpResponse response) const {

@@ -17,6 +17,7 @@ struct ServerConfig {
   std::chrono::milliseconds head_timeout{10000}, idle_timeout{60000}, heartbeat{15000};
   std::size_t max_waiting = 1024;  ///< requests that wait for an answer without a worker
   std::size_t max_stream_buffer = 256U << 10U;
+  PlanBody plan_body;  ///< empty: bodies of up to `max_body_bytes`, in memory
 };
 
 /// The parking front: one epoll thread accepts, holds idle connections and reads heads; workers run

@@ -62,6 +62,7 @@ HubStream::HubStream(UniqueFd fd, Options options, std::shared_ptr<HubInbox> inb
       last_progress_(last_sent_) {
   queued_ = options.first.size();
   if (queued_ > 0) frames_.push_back(std::move(options.first));
+  tail_ = std::move(options.tail);
   is_announced_ = true;  // the hub posts it once itself
 }
 
@@ -88,12 +89,13 @@ bool HubStream::write(std::string frame) {
 
 void HubStream::close() { finish({}); }
 
-void HubStream::finish(std::string bytes) {
+void HubStream::finish(std::string bytes, FileTail tail) {
   const std::scoped_lock lock(mutex_);
   if (is_closing_ || is_over_) return;
   is_closing_ = true;
   queued_ += bytes.size();
   if (!bytes.empty()) frames_.push_back(std::move(bytes));
+  tail_ = std::move(tail);
   announce();
 }
 
@@ -172,7 +174,7 @@ void StreamHub::run() {
     for (const auto& stream : std::vector(by_fd_)) {  // a copy: end() changes the list
       if (!stream) continue;
       std::unique_lock lock(stream->mutex_);
-      const bool is_sent = stream->frames_.empty();
+      const bool is_sent = stream->frames_.empty() && stream->tail_.is_empty();
       lock.unlock();
       if (is_sent || is_late) end(stream, End::Stopped);
     }
@@ -230,10 +232,21 @@ void StreamHub::handle(int fd, unsigned events) {
 
 void StreamHub::flush(const std::shared_ptr<HubStream>& stream) {
   constexpr std::size_t kMaxFrames = 64;
+  constexpr int kMaxBlocks = 8;  // of a file in one turn: others want theirs
   std::unique_lock lock(stream->mutex_);
   stream->is_announced_ = false;
   bool is_blocked = false;
-  while (!stream->frames_.empty() && !is_blocked) {
+  int blocks = 0;
+  const auto has_more = [&] {
+    if (!stream->frames_.empty()) return true;
+    if (stream->tail_.is_empty() || blocks++ == kMaxBlocks) return false;
+    auto block = stream->tail_.next_block();
+    if (block.empty()) return false;
+    stream->queued_ += block.size();
+    stream->frames_.push_back(std::move(block));
+    return true;
+  };
+  while (!is_blocked && has_more()) {
     std::array<iovec, kMaxFrames> parts;
     std::size_t count = 0;
     for (auto& frame : stream->frames_) {
@@ -260,8 +273,12 @@ void StreamHub::flush(const std::shared_ptr<HubStream>& stream) {
       stream->frames_.pop_front();
     }
   }
-  const bool is_complete = stream->is_closing_ && stream->frames_.empty();
+  const bool is_cut = stream->tail_.is_broken();
+  const bool has_rest = !stream->tail_.is_empty();
+  const bool is_complete = stream->is_closing_ && stream->frames_.empty() && !has_rest;
+  if (has_rest && !is_cut && !is_blocked) stream->announce();
   lock.unlock();
+  if (is_cut) return end(stream, End::PeerLeft);
   if (is_complete) return end(stream, End::Complete);
   if (is_blocked == stream->wants_out_) return;
   stream->wants_out_ = is_blocked;
@@ -276,7 +293,7 @@ void StreamHub::beat() {
   for (const auto& stream : std::vector(by_fd_)) {
     if (!stream) continue;
     std::unique_lock lock(stream->mutex_);
-    const bool is_idle = stream->frames_.empty();
+    const bool is_idle = stream->frames_.empty() && stream->tail_.is_empty();
     const bool is_closing = stream->is_closing_;
     if (is_idle && !is_closing && stream->has_heartbeat_ &&
         now - stream->last_sent_ >= settings_.heartbeat) {

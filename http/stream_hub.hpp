@@ -1,5 +1,6 @@
 #pragma once
 #include "base/result.hpp"
+#include "http/file_tail.hpp"
 #include "http/router.hpp"
 #include "http/unique_fd.hpp"
 
@@ -37,6 +38,7 @@ class HubStream : public ResponseStream, public std::enable_shared_from_this<Hub
  public:
   struct Options {
     std::string first;  ///< bytes to send at once
+    FileTail tail;      ///< to send after them
     std::size_t max_buffer = 256U << 10U;
     bool has_heartbeat = false;  ///< `: hb` when nothing else was sent
     bool only_flushes = false;   ///< ends when all is sent; a half-closed peer may still read
@@ -49,7 +51,7 @@ class HubStream : public ResponseStream, public std::enable_shared_from_this<Hub
   bool write(std::string frame) override;
   void close() override;
   /// The last bytes, however many.
-  void finish(std::string bytes);
+  void finish(std::string bytes, FileTail tail = {});
   /// Runs at once on the hub's thread when the peer has left already.
   void set_on_gone(std::function<void()> callback);
   void set_heartbeat(bool has_heartbeat) { has_heartbeat_ = has_heartbeat; }
@@ -62,6 +64,7 @@ class HubStream : public ResponseStream, public std::enable_shared_from_this<Hub
   std::deque<std::string> frames_;
   std::size_t offset_ = 0;  // sent of the first frame
   std::size_t queued_ = 0;
+  FileTail tail_;  // read when no frame is left
   bool is_closing_ = false, is_over_ = false, has_left_ = false, is_announced_ = false;
   std::function<void()> on_gone_;
 

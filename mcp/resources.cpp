@@ -1,11 +1,11 @@
 #include "mcp/resources.hpp"
 
+#include "base/media_type.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
 #include <algorithm>
 #include <array>
-#include <utility>
 #include <vector>
 
 namespace indx {
@@ -79,7 +79,7 @@ Json resource_page(const Json& note_list_output) {
       const auto path = row["path"].get<std::string>();
       Json resource = {{"uri", vault_uri(path)}, {"name", path}};
       if (row.contains("title") && row["title"].is_string()) resource["title"] = row["title"];
-      resource["mimeType"] = mime_type(path);
+      resource["mimeType"] = media_type_of(path);
       if (row.contains("size") && row["size"].is_number_integer()) resource["size"] = row["size"];
       resources.push_back(std::move(resource));
     }
@@ -104,34 +104,13 @@ Json resource_contents(const std::string& uri, const std::string& path,
   Json content = {{"uri", uri}};
   std::string text = text_of("raw");
   if (text_of("encoding") == "binary") {
-    content["mimeType"] = path.ends_with(".md") ? "application/octet-stream" : mime_type(path);
+    content["mimeType"] = path.ends_with(".md") ? "application/octet-stream" : media_type_of(path);
     content["blob"] = std::move(text);
     return {{"contents", Json::array({std::move(content)})}};
   }
-  content["mimeType"] = mime_type(path);
+  content["mimeType"] = media_type_of(path);
   content["text"] = std::move(text);
   return {{"contents", Json::array({std::move(content)})}};
-}
-
-std::string_view mime_type(std::string_view path) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> rows = {
-      {{".md", "text/markdown"},
-       {".canvas", "application/json"},
-       {".base", "application/yaml"},
-       {".txt", "text/plain"},
-       {".json", "application/json"},
-       {".png", "image/png"},
-       {".jpg", "image/jpeg"},
-       {".jpeg", "image/jpeg"},
-       {".gif", "image/gif"},
-       {".webp", "image/webp"},
-       {".svg", "image/svg+xml"},
-       {".pdf", "application/pdf"}}};
-  const std::string lower =
-      to_lower(path.substr(path.find_last_of('.') == std::string_view::npos ? 0 : path.rfind('.')));
-  for (const auto& [extension, type] : rows)
-    if (lower == extension) return type;
-  return "application/octet-stream";
 }
 
 }  // namespace indx

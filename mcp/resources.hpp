@@ -31,6 +31,4 @@ Json note_read_input(const std::string& path);
 Json resource_contents(const std::string& uri, const std::string& path,
                        const Json& note_read_output);
 
-std::string_view mime_type(std::string_view path);
-
 }  // namespace indx

@@ -4,6 +4,7 @@
 #include "base/cancel.hpp"
 #include "base/config.hpp"
 #include "base/event.hpp"
+#include "base/file_bytes.hpp"
 #include "jobs/job.hpp"
 #include "ops/principal.hpp"
 #include "vault/base_rows.hpp"
@@ -64,6 +65,8 @@ class Index {
   virtual Result<Json> reindex(const Reindex& request) = 0;
 };
 
+class Files;     // ops/files.hpp
+struct Upload;   // ops/files.hpp
 class Links;     // ops/links.hpp
 class Lists;     // ops/lists.hpp
 class Versions;  // ops/versions.hpp
@@ -132,6 +135,7 @@ class Context {
   virtual Links& links() = 0;
   virtual Versions& versions() = 0;
   virtual Lists& lists() = 0;
+  virtual Files& files() = 0;
   virtual Jobs& jobs() = 0;
   virtual Models& models() = 0;
   virtual Tokens& tokens() = 0;
@@ -152,6 +156,17 @@ class Context {
   /// A durable event of this call, told after it is committed. `kind` and `data` only; the rest is
   /// filled in.
   virtual void emit(const std::string& kind, const Json& data) = 0;
+
+  /// The file that came with an inline call; null: none.
+  const Upload* upload() const { return upload_.get(); }
+  void give_upload(std::shared_ptr<const Upload> upload) { upload_ = std::move(upload); }
+  /// A file that the answer of an inline call comes with, beside its output.
+  void answer_with(FileBytes bytes) { file_ = std::make_shared<const FileBytes>(std::move(bytes)); }
+  std::shared_ptr<const FileBytes> take_file() { return std::exchange(file_, nullptr); }
+
+ private:
+  std::shared_ptr<const Upload> upload_;   // shared: with the call
+  std::shared_ptr<const FileBytes> file_;  // shared: with the answer
 };
 
 }  // namespace indx

@@ -234,6 +234,7 @@ struct Definition {
   bool needs_provider = false;
   bool is_ai = false;
   bool is_listed_in_mcp = true;
+  bool takes_file = false, gives_file = false;
   int version = 1;
   Fields<Input> input = {};
   Fields<Output> output = {};
@@ -262,6 +263,8 @@ Operation define(Definition<Input, Output> d) {
   op.needs_provider = d.needs_provider;
   op.is_ai = d.is_ai;
   op.is_listed_in_mcp = d.is_listed_in_mcp;
+  op.takes_file = d.takes_file;
+  op.gives_file = d.gives_file;
   op.version = d.version;
   op.input = schema_of(d.input);
   if (op.takes_idempotency_key()) op.input.properties.push_back(idempotency_key_property());

@@ -177,6 +177,9 @@ class LocalDispatcher : public Dispatcher {
                             "(`builtin` needs no key)."),
                         Json{{"required_role", "chat"}});
     call.input = INDX_TRY(validate(operation.input, call.input));
+    if (operation.takes_file && !call.upload)
+      return invalid(cat("`", operation.name, "` needs a file with the call."),
+                     Json{{"path", "body"}, {"expected", "a file"}, {"actual", "nothing"}});
     if (operation.extra_scopes)
       INDX_TRY(check_scopes(operation, call.principal, operation.extra_scopes(call.input)));
     return take_key(call);
@@ -193,8 +196,10 @@ class LocalDispatcher : public Dispatcher {
     if (call.idempotency_key.size() > 200)
       return invalid("`idempotency_key` must be of at most 200 bytes.",
                      Json{{"path", "idempotency_key"}});
+    Json asked = call.input;
+    if (call.upload) asked = Json::array({asked, INDX_TRY(hash_file(call.upload->bytes)).sha256});
     return std::optional(
-        IdempotencyKey{call.operation->name, call.idempotency_key, canonical_hash(call.input)});
+        IdempotencyKey{call.operation->name, call.idempotency_key, canonical_hash(asked)});
   }
 
   static std::string key_id(const Running& running) {
@@ -306,16 +311,19 @@ class LocalDispatcher : public Dispatcher {
   }
 
   std::unique_ptr<Context> make_context(const Running& running) {
-    return backend_.make_context(running.call.principal, running.call.cancel,
-                                 running.call.operation->name, running.key);
+    auto context = backend_.make_context(running.call.principal, running.call.cancel,
+                                         running.call.operation->name, running.key);
+    context->give_upload(running.call.upload);
+    return context;
   }
 
   void run(const Shared& running) {
     const Operation& operation = *running->call.operation;
     const LogContext log_context(running->call.principal.request_id, "");
     const auto context = make_context(*running);
-    finish(running,
-           guarded(operation, [&] { return operation.handler(*context, running->call.input); }));
+    auto result =
+        guarded(operation, [&] { return operation.handler(*context, running->call.input); });
+    finish(running, std::move(result), context->take_file());
   }
 
   /// Handlers return errors; an exception out of one is a bug of ours that must not take the thread
@@ -331,10 +339,11 @@ class LocalDispatcher : public Dispatcher {
     }
   }
 
-  static void finish(const Shared& running, Result<Json> result) {
+  static void finish(const Shared& running, Result<Json> result,
+                     std::shared_ptr<const FileBytes> file = {}) {
     const int status =
         result ? running->call.operation->success_status : result.error().http_status();
-    running->answer(Answer{std::move(result), status, {}, false, false});
+    running->answer(Answer{std::move(result), status, {}, false, false, std::move(file)});
   }
 
   void enqueue(const Shared& running) {

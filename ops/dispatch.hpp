@@ -1,4 +1,5 @@
 #pragma once
+#include "ops/files.hpp"
 #include "ops/operation.hpp"
 
 #include <functional>
@@ -15,9 +16,10 @@ struct Call {
   Json input = Json::object();
   Principal principal;
   std::string idempotency_key;
-  bool is_async = false;  ///< answer with a job at once: 202
-  bool keep = false;      ///< the job goes on when nobody waits for it
-  CancelToken cancel;     ///< cancelled when the caller went away
+  bool is_async = false;                      ///< answer with a job at once: 202
+  bool keep = false;                          ///< the job goes on when nobody waits for it
+  CancelToken cancel;                         ///< cancelled when the caller went away
+  std::shared_ptr<const Upload> upload = {};  ///< of an operation that takes a file
 };
 
 struct Answer {
@@ -26,6 +28,7 @@ struct Answer {
   std::string job_id;        ///< the job that answered or will answer, if any
   bool is_replay = false;    ///< from the idempotency store
   bool is_accepted = false;  ///< 202: the job goes on
+  std::shared_ptr<const FileBytes> file = {};  ///< of an operation that gives one
 };
 using OnAnswer = std::function<void(Answer)>;
 /// Progress of the job behind a call: events `job.progress`, `job.started`, …

@@ -19,7 +19,28 @@ std::set<std::string> route_fields(const std::string& pattern) {
 
 bool has_body(const Operation& operation) {
   const auto& method = operation.route.method;
-  return method != "GET" && method != "HEAD" && method != "DELETE";
+  return method != "GET" && method != "HEAD" && method != "DELETE" && !operation.takes_file;
+}
+
+/// The file of an operation that takes one: as it is, or in a form with the other fields.
+Json file_body(const SchemaNode& fields) {
+  Json form = to_json_schema(fields);
+  form["properties"]["file"] =
+      Json{{"type", "string"}, {"contentMediaType", "application/octet-stream"}};
+  form["required"] = Json::array({"file"});
+  return Json{{"required", true},
+              {"content",
+               {{"application/octet-stream", {{"schema", Json::object()}}},
+                {"multipart/form-data", {{"schema", form}}}}}};
+}
+
+/// Answers of an operation that gives a file (RFC 9110, 13 and 14).
+void add_file_responses(const Operation& operation, Json& responses) {
+  const Json bytes{{"*/*", {{"schema", Json::object()}}}};
+  responses["200"] = Json{{"description", operation.summary}, {"content", bytes}};
+  responses["206"] = Json{{"description", "The parts that Range asks for."}, {"content", bytes}};
+  responses["304"] = Json{{"description", "The file is the one that the client has."}};
+  responses["416"] = Json{{"description", "The file has none of the bytes that Range asks for."}};
 }
 
 std::string_view header_name(const std::string& field) {
@@ -89,6 +110,7 @@ Json responses(const Operation& operation) {
         {"description", "Accepted as a job (`Prefer: respond-async`); Location names it."},
         {"content",
          {{"application/json", {{"schema", {{"$ref", "#/components/schemas/AcceptedJob"}}}}}}}};
+  if (operation.gives_file) add_file_responses(operation, result);
   std::vector<Failure> failures = operation.failures;
   const auto common = common_failures(operation);
   failures.insert(failures.end(), common.begin(), common.end());
@@ -122,6 +144,8 @@ Json operation_object(const Operation& operation) {
   body.properties.clear();
   for (const auto& property : operation.input.properties) {
     const bool is_path = in_path.contains(property.name);
+    if (operation.takes_file && !is_path && !property.schema.is_header)
+      body.properties.push_back(property);
     if (is_path)
       parameters.push_back(parameter(property, "path"));
     else if (has_body(operation))
@@ -131,7 +155,9 @@ Json operation_object(const Operation& operation) {
     if (property.schema.is_header) parameters.push_back(parameter(property, "header"));
   }
   if (!parameters.empty()) result["parameters"] = parameters;
-  if (has_body(operation) && !body.properties.empty()) {
+  if (operation.takes_file) {
+    result["requestBody"] = file_body(body);
+  } else if (has_body(operation) && !body.properties.empty()) {
     const bool is_required = std::any_of(body.properties.begin(), body.properties.end(),
                                          [](const auto& p) { return p.is_required; });
     result["requestBody"] =

@@ -50,7 +50,9 @@ struct Operation {
   bool is_ai = false;  ///< advertised only while a provider is configured, though it may answer
                        ///< without (ai_status)
   bool is_listed_in_mcp = true;
-  int version = 1;  ///< of the step layout (G4)
+  bool takes_file = false;  ///< the call comes with a file, which is the body of a request
+  bool gives_file = false;  ///< the answer comes with a file, which is the body of a response
+  int version = 1;          ///< of the step layout (G4)
   SchemaNode input, output;
   /// The output field whose items a surface may stream one by one; empty: the answer is no list.
   std::string list;

@@ -224,6 +224,12 @@ Result<std::optional<std::string>> apply_change(const NoteChange& change,
     }
     case NoteChange::Kind::Restore:
       return std::optional<std::string>(change.body);
+    case NoteChange::Kind::FileWrite: {
+      std::string bytes = INDX_TRY(change.file->read_all());
+      if (bytes.size() != change.file->size())
+        return internal_error("The file that was sent became shorter.");
+      return std::optional<std::string>(std::move(bytes));
+    }
     case NoteChange::Kind::CanvasWrite: {
       if (!before) INDX_TRY(change.path.check_creatable());
       return std::optional<std::string>(INDX_TRY(write_canvas(change.canvas, before)));

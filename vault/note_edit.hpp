@@ -1,10 +1,12 @@
 #pragma once
+#include "base/file_bytes.hpp"
 #include "vault/block_edit.hpp"
 #include "vault/canvas_edit.hpp"
 #include "vault/note_path.hpp"
 #include "vault/section_edit.hpp"
 #include "vault/text_edit.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,6 +61,7 @@ struct NoteChange {
     CanvasWrite,
     CanvasPatch,
     Splice,
+    FileWrite,
     Move
   };
 
@@ -70,17 +73,19 @@ struct NoteChange {
   Json frontmatter = Json::object();  ///< Write with Replace
   std::string if_match = {};          ///< etag the file must have; empty: any
   std::string expected_sha256 = {};   ///< the same with SHA-256
-  bool if_not_exists = false;         ///< Write: create only
+  bool if_not_exists = false;         ///< create only
   bool permanent = false;             ///< Delete: unlink instead of `.trash/`
   bool dry_run = false;
-  std::vector<TextEdit> edits = {};  ///< Splice: of the bytes that `if_match` names
-  std::optional<NotePath> to = {};   ///< Move: of a file or folder
-  Json journal = {};                 ///< Move: what is left to do after it, kept until told done
+  std::shared_ptr<const FileBytes> file = {};  ///< FileWrite: all bytes. Shared: with the call
+  std::vector<TextEdit> edits = {};            ///< Splice: of the bytes that `if_match` names
+  std::optional<NotePath> to = {};             ///< Move: of a file or folder
+  Json journal = {};  ///< Move: what is left to do after it, kept until told done
   std::vector<CanvasOp> canvas_ops = {};  ///< CanvasPatch
   Json canvas = Json::object();           ///< CanvasWrite
   /// Whether the file may be missing, and is made then.
   bool may_create() const {
-    return kind == Kind::Write || kind == Kind::Restore || kind == Kind::CanvasWrite;
+    return kind == Kind::Write || kind == Kind::Restore || kind == Kind::CanvasWrite ||
+           kind == Kind::FileWrite;
   }
 };
 

@@ -371,6 +371,12 @@ Result<NoteFile> Vault::read(const NotePath& path) const {
   return note;
 }
 
+Result<Vault::Opened> Vault::open_file(const NotePath& path) const {
+  OpenFile file = INDX_TRY(open_for_reading(root_, path));
+  const FileInfo info = file_info(path, file.info);
+  return Opened{info, FileBytes::from_descriptor(file.fd.release(), info.size)};
+}
+
 std::optional<NotePath> Vault::find_ignoring_case(const NotePath& path) const {
   if (path.is_ignored()) return std::nullopt;
   const std::vector<std::string> segments = split(path.str(), '/');

@@ -1,6 +1,7 @@
 #pragma once
 #include "base/clock.hpp"
 #include "base/config.hpp"
+#include "base/file_bytes.hpp"
 #include "vault/note_path.hpp"
 
 #include <functional>
@@ -48,6 +49,12 @@ class Vault {
   /// Stats one path; `not_found` for missing, ignored, folders and links that leave the vault.
   Result<FileInfo> stat(const NotePath& path) const;
   Result<NoteFile> read(const NotePath& path) const;
+  struct Opened {
+    FileInfo info;
+    FileBytes bytes;
+  };
+  /// Opens a file without reading it; fails as `read` does.
+  Result<Opened> open_file(const NotePath& path) const;
   /// The on-disk spelling of a path that equals `path` except for case; nullopt if none (rules 1.6,
   /// A8).
   std::optional<NotePath> find_ignoring_case(const NotePath& path) const;

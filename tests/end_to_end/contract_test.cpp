@@ -87,6 +87,7 @@ TEST_CASE("an operation answers the same by REST, command line and MCP",
                      [&](const std::string& field) { return values.contains(field); }))
       continue;
     INFO(name);
+    if (name == "attachment_read") continue;  // answers with a file: attachment_test.cpp
     values["path"] = name.starts_with("canvas_") ? "Board.canvas"
                      : name.starts_with("base_") ? "Notes.base"
                                                  : "Plan.md";

@@ -87,7 +87,6 @@ TEST_CASE("framing that two readers could understand differently is refused", "[
   CHECK(refusal_of(post("Transfer-Encoding: gzip, chunked\r\n")) == 501);
   CHECK(refusal_of(post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n")) == 501);
   CHECK(refusal_of("POST /a HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n") == 400);
-  CHECK(refusal_of(post("")) == 411);
   CHECK(refusal_of(post("Content-Length: 1001\r\n")) == 413);
   CHECK(refusal_of(post("Transfer-Encoding: chunked\r\n", "3e9\r\n")) == 413);
   CHECK(refusal_of(post("Transfer-Encoding: chunked\r\n", "-1\r\n")) == 400);
@@ -98,6 +97,39 @@ TEST_CASE("framing that two readers could understand differently is refused", "[
   CHECK(refusal_of("GET a HTTP/1.1\r\nHost: a\r\n\r\n") == 400);
   CHECK(refusal_of("nonsense\r\n\r\n") == 400);
   CHECK(refusal_of("GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(20000, 'a')) == 431);
+}
+
+TEST_CASE("a request that announces no body has none, and ends the connection", "[http]") {
+  auto reader = fed(post(""));
+
+  REQUIRE(reader.state() == RequestReader::State::Complete);
+  const auto parsed = reader.take();
+  CHECK(parsed.request.body.empty());
+  CHECK_FALSE(parsed.keep_alive);
+}
+
+TEST_CASE("a body goes into a file, under the limit that its plan gives", "[http][A25]") {
+  const auto file = std::make_shared<FileBytes>(FileBytes::make_temp("/tmp").value());
+  const PlanBody plan = [&](const HttpRequest& head) {
+    BodyPlan answer{head.path == "/a" ? 6U : 0U, file, std::nullopt};
+    if (head.header("x-no") == "1") answer.refusal = HttpResponse{401, {}, "no"};
+    return answer;
+  };
+  RequestReader reader(3, plan);
+  reader.feed(post("Content-Length: 5\r\n", "he"));
+  reader.feed("llo");
+  REQUIRE(reader.state() == RequestReader::State::Complete);
+  CHECK(reader.take().request.body.empty());
+  CHECK(*file->read_all() == "hello");
+
+  RequestReader large(3, plan);
+  large.feed(post("Content-Length: 7\r\n"));
+  CHECK(large.refusal().status == 413);
+  RequestReader refused(3, plan);
+  refused.feed(post("X-No: 1\r\nContent-Length: 5\r\nExpect: 100-continue\r\n"));
+  REQUIRE(refused.state() == RequestReader::State::Refused);
+  CHECK_FALSE(refused.take_continue());
+  CHECK(refused.refusal().response->body == "no");
 }
 
 TEST_CASE("a client that waits for 100 Continue is told once", "[http]") {

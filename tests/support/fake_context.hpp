@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "ops/context.hpp"
+#include "ops/files.hpp"
 #include "ops/links.hpp"
 #include "ops/lists.hpp"
 #include "ops/versions.hpp"
@@ -27,6 +28,7 @@ struct FakeWorld {
   std::function<Result<GenerateReply>(const GenerateRequest&, const std::string& item)> generate;
   std::vector<GenerateRequest> requests;
 
+  Files* files_seen = nullptr;  ///< what `files()` gives; tests that ask for files set it
   Lists* lists = nullptr;  ///< what `lists()` gives; tests that ask for lists set it
   Links* links = nullptr;  ///< what `links()` gives; tests that ask for links set it
 
@@ -93,6 +95,10 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
   Lists& lists() override {
     INDX_ASSERT(world_.lists != nullptr);
     return *world_.lists;
+  }
+  Files& files() override {
+    INDX_ASSERT(world_.files_seen != nullptr);
+    return *world_.files_seen;
   }
   Jobs& jobs() override { return *this; }
   Models& models() override { return *this; }
