@@ -1,5 +1,6 @@
 #include "base/config.hpp"
 
+#include "base/edit_distance.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -16,6 +17,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <mutex>
 #include <sstream>
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not declared by every unistd.h
@@ -200,6 +202,18 @@ bool is_group(const std::string& key) {
                      [&](const Setting& s) { return s.in_file && s.key.starts_with(key + "."); });
 }
 
+/// ` Did you mean x?` for a name that is near to a known one; empty otherwise.
+std::string meant_instead(const std::string& name, std::string Setting::*known) {
+  std::string nearest;
+  std::size_t best = std::max<std::size_t>(2, name.size() / 4) + 1;
+  for (const auto& setting : settings()) {
+    if ((setting.*known).empty() || (known == &Setting::key && !setting.in_file)) continue;
+    const auto distance = edit_distance(name.substr(0, 64), setting.*known);
+    if (distance < best) best = distance, nearest = setting.*known;
+  }
+  return nearest.empty() ? "" : cat(" Did you mean ", nearest, "?");
+}
+
 /// Refuses secrets and wrong types in `object`; `prefix` is the dotted path to it.
 Status check_members(const Json& object, const std::string& prefix,
                      std::vector<std::string>* warnings) {
@@ -224,7 +238,8 @@ Status check_members(const Json& object, const std::string& prefix,
     } else {
       if (value.is_object()) INDX_TRY(check_members(value, key + ".", nullptr));  // for secrets
       if (warnings != nullptr)
-        warnings->push_back(cat(kFileName, " sets ", key, ", which is not a key of this version."));
+        warnings->push_back(cat(kFileName, " sets ", key, ", which is not a key of this version.",
+                                meant_instead(key, &Setting::key)));
     }
   }
   return {};
@@ -344,7 +359,8 @@ std::optional<T> parse_number(const std::string& text) {
 /// Reads keys into fields; the first error stays, later reads do nothing.
 class Reader {
  public:
-  explicit Reader(const Layers& layers) : layers_(layers) {}
+  /// `effective`: gets every key that is read, see effective_config; or null.
+  Reader(const Layers& layers, Json* effective) : layers_(layers), effective_(effective) {}
 
   void text(const char* key, std::string& field) {
     read(key, [&](const Setting& setting, const std::string& value) {
@@ -354,6 +370,7 @@ class Reader {
       return std::none_of(value.begin(), value.end(),
                           [](char c) { return static_cast<unsigned char>(c) < 0x20; });
     });
+    note(key, field);
   }
   void flag(const char* key, bool& field) {
     read(key, [&](const Setting&, const std::string& value) {
@@ -361,6 +378,7 @@ class Reader {
       field = parsed.value_or(field);
       return parsed.has_value();
     });
+    note(key, field);
   }
   template <typename T>
   void number(const char* key, T& field) {
@@ -373,6 +391,7 @@ class Reader {
       field = static_cast<T>(*parsed);
       return true;
     });
+    note(key, field);
   }
   void duration(const char* key, std::chrono::milliseconds& field) {
     std::int64_t millis = field.count();
@@ -386,6 +405,7 @@ class Reader {
       field = list.get<std::vector<std::string>>();
       return true;
     });
+    note(key, field);
   }
   bool is_set(const char* key) const { return layers_.find(key).has_value(); }
   void fail(const char* key, const std::string& allowed) {
@@ -405,7 +425,19 @@ class Reader {
     if (!use(setting, found->text)) fail(key, allowed_values(setting));
   }
 
+  void note(const char* key, const Json& value) const {
+    if (effective_ == nullptr) return;
+    const auto found = layers_.find(key);
+    const auto& setting = *find_setting(key);
+    (*effective_)[key] = {{"value", setting.is_secret ? Json(found ? "(set)" : "") : value},
+                          {"source", !found                          ? "default"
+                                     : found->origin == Origin::File ? "file"
+                                                                     : "environment"},
+                          {"is_settable", setting.in_file}};
+  }
+
   const Layers& layers_;
+  Json* const effective_;
   std::optional<Error> error_;
 };
 
@@ -496,7 +528,8 @@ void warn_of_unknown_variables(const Environment& env, std::vector<std::string>&
       continue;
     if (std::none_of(settings().begin(), settings().end(),
                      [&](const Setting& s) { return s.variable == name; }))
-      warnings.push_back(cat("The environment sets ", name, ", which this version does not know."));
+      warnings.push_back(cat("The environment sets ", name, ", which this version does not know.",
+                             meant_instead(name, &Setting::variable)));
   }
 }
 
@@ -506,6 +539,56 @@ std::string absolute_path(const std::string& path) {
   auto text = (failure ? std::filesystem::path(path) : whole).lexically_normal().string();
   while (text.size() > 1 && text.back() == '/') text.pop_back();
   return text;
+}
+
+Config located_config(const std::string& vault_dir, const Environment& env) {
+  Config config;
+  config.vault_dir = absolute_path(vault_dir);
+  const auto relocated = env("INDX_INDEX_DIR").value_or("");
+  config.index_dir = relocated.empty() ? config.vault_dir + "/.indx" : absolute_path(relocated);
+  return config;
+}
+
+Status read_config(Config& config, const std::string& file_text, const Environment& env,
+                   std::vector<std::string>* warnings, Json* effective) {
+  INDX_TRY(check_file_text(file_text, warnings));
+  const auto layers = INDX_TRY(Layers::load(file_text, env));
+  if (warnings != nullptr) warn_of_unknown_variables(env, *warnings);
+  Reader reader(layers, effective);
+  read_server(reader, config);
+  read_enabled(reader, layers, config.ai.enabled);
+  read_ai(reader, config.ai);
+  read_jobs(reader, config.jobs);
+  if (reader.error()) return *reader.error();
+  return {};
+}
+
+/// Sets the member at the end of the names, making objects on the way; null takes it away.
+void change_member(Json& object, const std::vector<std::string>& names, const Json& value) {
+  Json* place = &object;
+  for (std::size_t i = 0; i + 1 < names.size(); ++i) {
+    place = &(*place)[names[i]];
+    if (!place->is_object()) *place = Json::object();
+  }
+  if (value.is_null())
+    place->erase(names.back());
+  else
+    (*place)[names.back()] = value;
+}
+
+/// A reader sees the old file or the new one.
+Status replace_file(const std::filesystem::path& file, const std::string& text) {
+  auto temp = file;
+  temp += ".new";
+  std::error_code failure;
+  std::filesystem::create_directories(file.parent_path(), failure);
+  std::ofstream out(temp, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (out) std::filesystem::rename(temp, file, failure);
+  if (out && !failure) return {};
+  return make_error(Reason::Unavailable,
+                    cat(kFileName, " cannot be written; check the folder's permissions."));
 }
 
 }  // namespace
@@ -528,23 +611,43 @@ Environment process_environment() {
 
 Result<Config> load_config(const std::string& vault_dir, const Environment& env,
                            std::vector<std::string>* warnings) {
-  Config config;
-  config.vault_dir = absolute_path(vault_dir);
-  const auto relocated = env("INDX_INDEX_DIR").value_or("");
-  config.index_dir = relocated.empty() ? config.vault_dir + "/.indx" : absolute_path(relocated);
-
+  Config config = located_config(vault_dir, env);
   const auto file_text = INDX_TRY(read_file_text(config.index_dir));
-  INDX_TRY(check_file_text(file_text, warnings));
-  const auto layers = INDX_TRY(Layers::load(file_text, env));
-  if (warnings != nullptr) warn_of_unknown_variables(env, *warnings);
-
-  Reader reader(layers);
-  read_server(reader, config);
-  read_enabled(reader, layers, config.ai.enabled);
-  read_ai(reader, config.ai);
-  read_jobs(reader, config.jobs);
-  if (reader.error()) return *reader.error();
+  INDX_TRY(read_config(config, file_text, env, warnings, nullptr));
   return config;
+}
+
+Result<Json> effective_config(const std::string& vault_dir, const Environment& env) {
+  Config config = located_config(vault_dir, env);
+  const auto file_text = INDX_TRY(read_file_text(config.index_dir));
+  Json effective = Json::object();
+  INDX_TRY(read_config(config, file_text, env, nullptr, &effective));
+  return effective;
+}
+
+Status change_config_file(const std::string& index_dir, const Json& changes) {
+  static std::mutex mutex;  // of this process; the vault's lock keeps others away
+  const std::scoped_lock lock(mutex);
+  const auto old_text = INDX_TRY(read_file_text(index_dir));
+  INDX_TRY(check_file_text(old_text, nullptr));
+  Json document = Json::parse(old_text);
+  for (const auto& [key, value] : changes.items()) {
+    const auto* setting = find_setting(key);
+    if (setting == nullptr || !setting->in_file)
+      return invalid(cat(key,
+                         setting == nullptr
+                             ? " is no key of this version."
+                             : cat(" is set by the environment alone: ", setting->variable, "."),
+                         setting == nullptr ? meant_instead(key, &Setting::key) : ""),
+                     {{"key", key}});
+    change_member(document, split(key, '.'), value);
+  }
+  const auto text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  INDX_TRY(check_file_text(text, nullptr));
+  Config trial;
+  const auto nothing = [](const std::string&) { return std::optional<std::string>(); };
+  INDX_TRY(read_config(trial, text, nothing, nullptr, nullptr));
+  return replace_file(std::filesystem::path(index_dir) / kFileName, text);
 }
 
 }  // namespace indx

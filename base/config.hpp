@@ -1,4 +1,5 @@
 #pragma once
+#include "base/json.hpp"
 #include "base/result.hpp"
 
 #include <chrono>
@@ -75,6 +76,14 @@ struct Config {
 /// `INDX_*` it may answer with the names that are set, one a line.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 Environment process_environment();
+
+/// Every key as it is in force: `{"http.workers": {"value": 8, "source":
+/// "default|file|environment", "is_settable": true}}`. Secrets say only whether they are set.
+Result<Json> effective_config(const std::string& vault_dir, const Environment& env);
+
+/// Sets keys (`http.workers`) of `<index_dir>/config.json`, null takes one away; other members
+/// stay. Nothing is written unless the whole file is valid then. Fails like load_config.
+Status change_config_file(const std::string& index_dir, const Json& changes);
 
 /// Builds the configuration for the vault at `vault_dir` from the environment and
 /// `<index_dir>/config.json`. An error names the key, its value (unless secret), and what is

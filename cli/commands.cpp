@@ -180,13 +180,18 @@ std::vector<Command> special_commands() {
                                 "Print the contract: operations, inputs, outputs, errors.", "");
   schema.positionals = {{"operation", text_node("Name of one operation; left out: all."), false}};
   schema.example = "indx schema note_read";
+  auto openapi = special_command(Special::OpenApi, "openapi",
+                                 "Print the OpenAPI 3.1 document of the REST routes.", "");
+  openapi.example = "indx openapi > openapi.json";
+  auto man = special_command(Special::Man, "man", "Print the manual page.", "");
+  man.example = "indx man | man -l -";
   auto completion = special_command(Special::Completion, "completion",
                                     "Print the completion script of a shell.", "");
   completion.positionals = {{"shell", text_node("The shell.", {"bash", "zsh", "fish"}), true}};
   completion.example = "indx completion bash > ~/.local/share/bash-completion/completions/indx";
   auto version = special_command(Special::Version, "version", "Print name and version.", "");
   version.example = "indx version";
-  return {serve, mcp, watch, resume, schema, completion, version};
+  return {serve, mcp, watch, resume, schema, openapi, completion, man, version};
 }
 
 }  // namespace

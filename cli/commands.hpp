@@ -33,7 +33,9 @@ enum class Special : std::uint8_t {
   JobWatch,
   JobResume,
   Schema,
+  OpenApi,
   Completion,
+  Man,
   Version
 };
 

@@ -1,102 +1,285 @@
 #include "cli/completion.hpp"
 
+#include "base/log.hpp"
 #include "base/text.hpp"
-#include "cli/global_flags.hpp"
+#include "cli/output.hpp"
+#include "cli/place.hpp"
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <unistd.h>
 
 namespace indx {
 namespace {
 
-/// Words typed so far → what may follow: words, and the flags once a command is complete.
-std::map<std::string, std::vector<std::string>> completion_table(
-    const std::vector<Command>& commands) {
-  std::map<std::string, std::vector<std::string>> table;
-  const auto add = [&table](const std::string& key, const std::string& word) {
-    auto& words = table[key];
-    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
-  };
-  for (const auto& command : commands) {
-    std::string key;
-    for (const auto& word : command.words) {
-      add(key, word);
-      key += key.empty() ? word : " " + word;
+/// As a shell would read the word, also when its quote is still open.
+std::string unquoted(const std::string& typed) {
+  std::string word;
+  char quote = 0;
+  for (std::size_t i = 0; i < typed.size(); ++i) {
+    const char c = typed[i];
+    if (quote != 0 && c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else {
+      if (c == '\\' && quote != '\'' && i + 1 < typed.size()) ++i;
+      word += typed[i];
     }
-    for (const auto& flag : command.flags)
-      if (flag.is_listed) add(key, "--" + flag.name);
-    for (const auto& positional : command.positionals)
-      for (const auto& value : positional.schema.allowed) add(key, value);
-    table[key];
   }
-  return table;
+  return word;
 }
 
-std::vector<std::string> global_words() {
-  std::vector<std::string> words;
-  for (const auto& flag : global_flags()) words.push_back(cat("--", flag.name));
-  return words;
+/// Which names of the vault an argument or flag of this name takes.
+std::string value_kind(const std::string& noun, const std::string& name) {
+  if (name == "tag") return "tag";
+  if (name == "id" || name == "jobs") return noun == "job" ? "job" : "";
+  if (name != "path" && name != "paths" && name != "from" && name != "to") return "";
+  if (noun == "tag") return "tag";
+  return noun == "attachment" || noun == "canvas" || noun == "base" ? "attachment" : "note";
 }
 
-/// The longest known run of words, flags left out, decides; bash and zsh (through bashcompinit)
-/// share it.
-std::string bash_script(const std::vector<Command>& commands) {
-  std::string cases;
-  for (const auto& [key, words] : completion_table(commands))
-    cases += cat("    '", key, "') printf '%s' '", join(words, " "), "' ;;\n");
-  return cat(R"(_indx_next() {
-  case "$1" in
-)",
-             cases, R"(    *) return 1 ;;
-  esac
+class Completer {
+ public:
+  Completer(const std::vector<std::string>& typed, const std::vector<Command>& commands)
+      : commands_(commands) {
+    for (const auto& word : typed) typed_.push_back(unquoted(word));
+    if (typed_.empty()) typed_.emplace_back();
+  }
+
+  Completion run() {
+    for (std::size_t i = 0; i + 1 < typed_.size(); ++i) {
+      const auto& word = typed_[i];
+      if (word == "--") return after_dashes();
+      if (!word.starts_with("--")) {
+        take_word(word);
+        continue;
+      }
+      const bool has_value = word.find('=') != word.npos;
+      const auto name = word.substr(2, has_value ? word.find('=') - 2 : word.npos);
+      if (!wants_value(name)) {
+        set_global(name, "true");
+      } else if (has_value) {
+        set_global(name, word.substr(word.find('=') + 1));
+      } else if (i + 2 == typed_.size()) {
+        result_.prefix = typed_.back();
+        return value_of_flag(name);
+      } else {
+        set_global(name, typed_[++i]);
+      }
+    }
+    return last_word();
+  }
+
+ private:
+  const Flag* find_flag(const std::string& name) const {
+    return command_ == nullptr ? nullptr : command_->find_flag(name);
+  }
+  bool wants_value(const std::string& name) const {
+    if (const auto* flag = find_flag(name)) return !flag->value.empty();
+    const auto* global = find_global_flag(name);
+    return global != nullptr && global->text != nullptr;
+  }
+  void set_global(const std::string& name, const std::string& value) {
+    const auto* global = find_flag(name) != nullptr ? nullptr : find_global_flag(name);
+    if (global != nullptr && global->text != nullptr) result_.global.*global->text = value;
+    if (global != nullptr && global->is_on != nullptr) result_.global.*global->is_on = true;
+  }
+
+  void take_word(const std::string& word) {
+    auto longer = words_;
+    longer.push_back(word);
+    const bool names_command = std::any_of(commands_.begin(), commands_.end(), [&](const auto& c) {
+      return c.words.size() >= longer.size() &&
+             std::equal(longer.begin(), longer.end(), c.words.begin());
+    });
+    if (arguments_ > 0 || !names_command) {
+      ++arguments_;
+      return;
+    }
+    words_ = std::move(longer);
+    command_ = nullptr;
+    for (const auto& command : commands_)
+      if (command.words == words_) command_ = &command;
+  }
+
+  void offer(const std::string& text, const std::string& about) {
+    const bool is_new = std::none_of(result_.words.begin(), result_.words.end(),
+                                     [&](const auto& word) { return word.text == text; });
+    if (is_new && text.starts_with(result_.prefix)) result_.words.push_back({text, about});
+  }
+  void offer_values(const std::string& name, const SchemaNode& schema) {
+    const SchemaNode& one = schema.items ? *schema.items : schema;
+    for (const auto& value : one.allowed) offer(value, "");
+    for (const auto& value : schema.allowed) offer(value, "");
+    if (one.allowed.empty() && schema.allowed.empty())
+      result_.value_of = value_kind(words_.empty() ? "" : words_[0], name);
+  }
+
+  Completion value_of_flag(const std::string& name) {
+    if (const auto* flag = find_flag(name)) {
+      offer_values(flag->target.back(), flag->schema);
+      result_.takes_file = result_.value_of.empty() && result_.words.empty();
+      return result_;
+    }
+    result_.takes_file = name == "vault";
+    if (name == "log-level")
+      for (const auto* level : {"debug", "info", "warn", "error"}) offer(level, "");
+    if (name == "log-format")
+      for (const auto* format : {"text", "json"}) offer(format, "");
+    return result_;
+  }
+
+  Completion last_word() {
+    result_.prefix = typed_.back();
+    if (const auto equals = result_.prefix.find('=');
+        result_.prefix.starts_with("--") && equals != result_.prefix.npos)
+      return result_;  // shells differ in where such a word begins
+    if (result_.prefix.starts_with("-")) {
+      if (command_ != nullptr)
+        for (const auto& flag : command_->flags)
+          if (flag.is_listed) offer(flag_text(flag), flag.schema.description);
+      for (const auto& flag : global_flags()) offer(cat("--", flag.name), std::string(flag.help));
+      return result_;
+    }
+    if (arguments_ == 0)
+      for (const auto& command : commands_)
+        if (command.words.size() > words_.size() &&
+            std::equal(words_.begin(), words_.end(), command.words.begin()))
+          offer(command.words[words_.size()],
+                command.words.size() == words_.size() + 1 ? command.summary : "");
+    return argument();
+  }
+  Completion after_dashes() {
+    result_.prefix = typed_.back();
+    return argument();
+  }
+  Completion argument() {
+    if (command_ == nullptr || arguments_ >= command_->positionals.size()) return result_;
+    const auto& positional = command_->positionals[arguments_];
+    offer_values(positional.name, positional.schema);
+    result_.takes_file = command_->takes_file() && positional.name == kFileArgument;
+    return result_;
+  }
+  static std::string flag_text(const Flag& flag) {
+    const bool is_on = flag.value.empty() && flag.schema.default_value == Json(true);
+    return cat(is_on ? "--no-" : "--", flag.name);
+  }
+
+  const std::vector<Command>& commands_;
+  std::vector<std::string> typed_;
+  std::vector<std::string> words_;
+  const Command* command_ = nullptr;
+  std::size_t arguments_ = 0;
+  Completion result_;
+};
+
+/// Where names of a kind come from: the operation, its list, and what of a row is the name.
+struct NameSource {
+  std::string_view kind, operation, list, name;
+};
+constexpr std::array kNameSources = {
+    NameSource{"note", "note_list", "notes", "path"},
+    NameSource{"attachment", "attachment_list", "attachments", "path"},
+    NameSource{"tag", "tag_list", "tags", "tag"},
+    NameSource{"job", "job_list", "jobs", "id"},
+};
+
+/// The characters that mean something in a glob stand for themselves.
+std::string glob_of_prefix(const std::string& prefix) {
+  std::string glob;
+  for (const char c : prefix)
+    glob += std::string_view("*?[]{}").find(c) != std::string_view::npos ? std::string("?")
+                                                                         : std::string(1, c);
+  return glob + "**";
 }
+
+void add_names(Completion& completion, const Environment& env, const Registry& registry) {
+  const auto source =
+      std::find_if(kNameSources.begin(), kNameSources.end(),
+                   [&](const NameSource& row) { return row.kind == completion.value_of; });
+  const auto* operation = source == kNameSources.end() ? nullptr : registry.find(source->operation);
+  if (operation == nullptr) return;
+  completion.global.no_scan = true;
+  auto place = open_place(completion.global, env, registry, {});
+  if (!place) return;  // a shell has no use for the reason
+  Call call;
+  call.operation = operation;
+  call.principal = place->principal;
+  if (operation->input.find("path_glob") != nullptr && !completion.prefix.empty())
+    call.input["path_glob"] = glob_of_prefix(completion.prefix);
+  if (operation->input.find("limit") != nullptr) call.input["limit"] = 100;
+  const auto answer = place->dispatcher->call_and_wait(std::move(call));
+  const auto rows = answer.result ? answer.result->value(std::string(source->list), Json::array())
+                                  : Json::array();
+  for (const auto& row : rows) {
+    const auto name = row.value(std::string(source->name), std::string());
+    const bool fits = name.starts_with(completion.prefix) && name.find('\n') == name.npos;
+    if (fits) completion.words.push_back({name, row.value("title", row.value("kind", ""))});
+  }
+}
+
+constexpr std::string_view kBashScript = R"sh(_indx() {
+  local line cur=${COMP_WORDS[COMP_CWORD]}
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [[ $line == :files ]]; then
+      compopt -o filenames
+      mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$cur")
+    else
+      COMPREPLY+=("$(printf '%q' "${line%%$'\t'*}")")
+    fi
+  done < <("${COMP_WORDS[0]}" __complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)
+}
+complete -F _indx indx
+)sh";
+
+constexpr std::string_view kZshScript = R"sh(#compdef indx
 _indx() {
-  local key='' next='' word i
-  next=$(_indx_next '')
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word=${COMP_WORDS[i]}
-    case "$word" in -*) continue ;; esac
-    if _indx_next "${key:+$key }$word" >/dev/null; then
-      key="${key:+$key }$word"
-      next=$(_indx_next "$key")
+  local line
+  local -a found
+  for line in "${(@f)$("${words[1]}" __complete -- "${(@)words[2,CURRENT]}" 2> /dev/null)}"; do
+    if [[ $line == :files ]]; then
+      _files
+    elif [[ -n $line ]]; then
+      found+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
     fi
   done
-  local globals=')",
-             join(global_words(), " "), R"('
-  COMPREPLY=($(compgen -W "$next $globals" -- "${COMP_WORDS[COMP_CWORD]}"))
+  (( $#found )) && _describe -V indx found
 }
-complete -o default -F _indx indx
-)");
-}
+if [[ ${funcstack[1]} == _indx ]]; then _indx "$@"; else compdef _indx indx; fi
+)sh";
 
-std::string fish_script(const std::vector<Command>& commands) {
-  std::string text = "complete -c indx -f\n";
-  const auto quoted = [](const std::string& value) {
-    return "'" + replace_all(replace_all(value, "\\", "\\\\"), "'", "\\'") + "'";
-  };
-  for (const auto& flag : global_flags())
-    text += cat("complete -c indx -l ", flag.name, flag.value.empty() ? "" : " -r", " -d ",
-                quoted(std::string(flag.help)), "\n");
-  for (const auto& [key, words] : completion_table(commands)) {
-    std::string condition = "__fish_use_subcommand";
-    if (!key.empty())
-      condition = "__fish_seen_subcommand_from " +
-                  replace_all(key, " ", "; and __fish_seen_subcommand_from ");
-    for (const auto& word : words)
-      text += word.starts_with("--")
-                  ? cat("complete -c indx -n ", quoted(condition), " -l ", word.substr(2), "\n")
-                  : cat("complete -c indx -n ", quoted(condition), " -a ", quoted(word), "\n");
-  }
-  return text;
-}
+constexpr std::string_view kFishScript = R"sh(function __indx_complete
+  set -l typed (commandline -opc)
+  $typed[1] __complete -- $typed[2..-1] (commandline -ct) 2> /dev/null
+end
+complete -c indx -f -a '(__indx_complete | string match -v :files)'
+complete -c indx -n '__indx_complete | string match -q :files' -F
+)sh";
 
 }  // namespace
 
-std::string completion_script(const std::string& shell, const std::vector<Command>& commands) {
-  if (shell == "bash") return bash_script(commands);
-  if (shell == "zsh")
-    return "#compdef indx\nautoload -Uz bashcompinit && bashcompinit\n" + bash_script(commands);
-  return shell == "fish" ? fish_script(commands) : "";
+std::string completion_script(const std::string& shell) {
+  if (shell == "bash") return std::string(kBashScript);
+  if (shell == "zsh") return std::string(kZshScript);
+  return std::string(shell == "fish" ? kFishScript : "");
+}
+
+Completion complete(const std::vector<std::string>& typed, const std::vector<Command>& commands) {
+  return Completer(typed, commands).run();
+}
+
+int run_complete(const std::vector<std::string>& typed, const Environment& env,
+                 const Registry& registry, const std::vector<Command>& commands) {
+  configure_log(LogLevel::Error, LogFormat::Text);
+  Completion completion = complete(typed, commands);
+  if (!completion.value_of.empty()) add_names(completion, env, registry);
+  std::string text;
+  for (const auto& word : completion.words)
+    text += word.text + "\t" + replace_all(word.about, "\n", " ") + "\n";
+  if (completion.takes_file) text += ":files\n";
+  return write_all(STDOUT_FILENO, text) ? 0 : 1;
 }
 
 }  // namespace indx

@@ -30,6 +30,7 @@ std::span<const GlobalFlag> global_flags() {
                   "Open the vault here; fails with exit 4 when a live server holds it."),
       switch_flag("yes", &G::yes, "Confirm a command that may lose something."),
       switch_flag("ndjson", &G::ndjson, "Print a list as one JSON object a line."),
+      switch_flag("json", &G::json, "Print JSON on a terminal too, where lists are tables."),
       switch_flag("stream", &G::stream,
                   "Print the events of the call, one JSON object a line, as they come."),
       text_flag("idempotency-key", "KEY", &G::idempotency_key,

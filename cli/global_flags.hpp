@@ -9,7 +9,7 @@ namespace indx {
 /// Flags that every command understands, before or after its words.
 struct GlobalFlags {
   std::optional<std::string> vault, remote, token, idempotency_key, if_match, log_level, log_format;
-  bool local = false, yes = false, ndjson = false, stream = false, dry_run = false,
+  bool local = false, yes = false, ndjson = false, json = false, stream = false, dry_run = false,
        is_async = false, no_scan = false;
   bool help = false, version = false;
 };

@@ -6,11 +6,13 @@
 #include "cli/completion.hpp"
 #include "cli/help.hpp"
 #include "cli/job_watch.hpp"
+#include "cli/man_page.hpp"
 #include "cli/mcp_serve.hpp"
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
 #include "cli/serve.hpp"
 #include "cli/signals.hpp"
+#include "ops/openapi.hpp"
 
 #include <string>
 #include <unistd.h>
@@ -63,12 +65,16 @@ int run(const Program& program, const Invocation& invocation) {
       return run_job_resume(invocation, program.env, program.registry);
     case Special::Schema:
       return print_result(contract(program.registry, program.commands, text_of("operation")));
+    case Special::OpenApi:
+      return print_result(openapi_document(program.registry, true));
+    case Special::Man:
+      return print_text(man_page(program.commands));
     case Special::Version:
       return print_result(Json{{"name", "indx"}, {"version", kVersion}});
     case Special::Completion:
       break;
   }
-  const std::string script = completion_script(text_of("shell"), program.commands);
+  const std::string script = completion_script(text_of("shell"));
   return script.empty()
              ? print_error(invalid("The shell must be bash, zsh or fish.", Json{{"path", "shell"}}))
              : print_text(script);
@@ -80,6 +86,8 @@ int main(int argc, char** argv) {
   prepare_signals();
   const Registry registry = make_registry();
   const std::vector<Command> commands = make_commands(registry);
+  if (argc > 2 && argv[1] == kCompleteWord)
+    return run_complete({argv + 3, argv + argc}, process_environment(), registry, commands);
   const auto invocation = parse_args({argv + 1, argv + argc}, commands, read_source);
   if (!invocation) return print_error(invocation.error());
   if (invocation->global.help) return print_text(help_text(invocation->words, commands));

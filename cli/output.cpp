@@ -1,5 +1,7 @@
 #include "cli/output.hpp"
 
+#include "cli/terminal.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <poll.h>
@@ -49,12 +51,20 @@ std::string lines_text(const Operation& operation, const Json& data) {
 std::string error_text(const Error& error) {
   std::string message = error.message;
   std::replace(message.begin(), message.end(), '\n', ' ');
-  return "error: " + message + "\n" + line_of(error.to_json());
+  const bool has_color = is_terminal(STDERR_FILENO) && wants_color();
+  return (has_color ? "\x1b[1;31merror:\x1b[0m " : "error: ") + message + "\n" +
+         line_of(error.to_json());
 }
 
 int print_result(const Result<Json>& result) {
   if (!result) return print_error(result.error());
   return write_all(STDOUT_FILENO, data_text(*result, is_terminal(STDOUT_FILENO))) ? 0 : 1;
+}
+
+int print_for_people(const Operation& operation, const Json& data) {
+  const std::string table =
+      table_text(operation, data, terminal_width(STDOUT_FILENO), wants_color());
+  return table.empty() ? print_result(data) : write_all(STDOUT_FILENO, table) ? 0 : 1;
 }
 
 int print_error(const Error& error) {

@@ -16,13 +16,6 @@ namespace {
 
 constexpr std::chrono::seconds kWaitForAddress{5};
 
-Error locked_error(const LiveServer& server) {
-  return make_error(Reason::VaultLocked,
-                    cat("Another indx (process ", server.pid,
-                        ") holds this vault. Leave out --local to ask it, or stop it first."),
-                    Json{{"pid", server.pid}});
-}
-
 /// A killed server leaves its address behind, and a short command may hold the lock now.
 bool is_reachable(const LiveServer& server) {
   const bool is_gone = server.pid > 0 && ::kill(server.pid, 0) != 0 && errno == ESRCH;
@@ -43,6 +36,14 @@ Result<Place> remote_place(const std::string& url, const std::string& token,
 }
 
 }  // namespace
+
+Error locked_error(const LiveServer& server, const std::string& advice) {
+  const std::string& where = server.url.empty() ? server.socket_path : server.url;
+  return make_error(Reason::VaultLocked,
+                    cat("Another indx (process ", server.pid, where.empty() ? "" : ", at ", where,
+                        ") holds this vault. ", advice),
+                    Json{{"pid", server.pid}, {"url", server.url}});
+}
 
 void Place::close() {
   if (engine) engine->stop();
@@ -131,7 +132,8 @@ Result<Place> open_place(const GlobalFlags& global, const Environment& env,
   // soon is waited for.
   for (int attempt = 0;; ++attempt) {
     const auto server = INDX_TRY(wait_for_live_server(config));
-    if (server && (global.local || !options.resume_jobs.empty())) return locked_error(*server);
+    if (server && (global.local || !options.resume_jobs.empty()))
+      return locked_error(*server, "Leave out --local to ask it, or stop it first.");
     if (server) {
       place.dispatcher = INDX_TRY(connect_to(*server, config, global.token.value_or(""), registry));
       return place;

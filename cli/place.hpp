@@ -46,6 +46,8 @@ Result<std::optional<LiveServer>> wait_for_live_server(const Config& config);
 /// Calls to the live holder, with the owner's token unless `token` is given.
 Result<std::unique_ptr<Dispatcher>> connect_to(const LiveServer& server, const Config& config,
                                                const std::string& token, const Registry& registry);
+/// `vault_locked`, naming the process and where it listens.
+Error locked_error(const LiveServer& server, const std::string& advice);
 /// Whether calls to it go over its socket, where a caller's narrowed rights are honoured.
 bool has_usable_socket(const LiveServer& server);
 

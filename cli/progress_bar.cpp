@@ -3,13 +3,12 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "cli/output.hpp"
+#include "cli/terminal.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <iomanip>
 #include <sstream>
-#include <sys/ioctl.h>
 
 namespace indx {
 namespace {
@@ -56,19 +55,6 @@ std::string rate_text(double rate, const std::string& unit) {
   out << std::fixed << std::setprecision(rate < 10 ? 1 : 0) << rate << " "
       << (unit.empty() ? "items" : unit) << "/s";
   return out.str();
-}
-
-std::size_t terminal_width(int fd) {
-  winsize size{};
-  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
-bool wants_color() {
-  const char* no_color =
-      std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): nobody sets variables here
-  const char* terminal = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): as above
-  return (no_color == nullptr || *no_color == '\0') &&
-         (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
 }  // namespace

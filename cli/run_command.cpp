@@ -84,6 +84,8 @@ int print_answer(const Invocation& invocation, const Answer& answer) {
   if (invocation.global.stream) return print_stream_end(answer);
   if (answer.result && invocation.global.ndjson && !answer.is_accepted)
     return print_lines(*invocation.command->operation, *answer.result);
+  if (answer.result && !answer.is_accepted && !invocation.global.json && is_terminal(STDOUT_FILENO))
+    return print_for_people(*invocation.command->operation, *answer.result);
   return print_result(answer.result);
 }
 

@@ -61,6 +61,14 @@ std::string url_of(const Config& config, int port) {
   return cat("http://", host.find(':') != host.npos ? "[" + host + "]" : host, ":", port);
 }
 
+/// Names the server that holds the vault already.
+Error start_error(const Config& config, const Error& error) {
+  if (error.reason != Reason::VaultLocked) return error;
+  const auto server = wait_for_live_server(config);
+  if (!server || !*server) return error;
+  return locked_error(**server, "Use it as it is, or stop it first.");
+}
+
 }  // namespace
 
 std::string shell_word(const std::string& text) {
@@ -95,7 +103,7 @@ int run_serve(const Invocation& invocation, const Environment& env, const Regist
   const auto config = serve_config(invocation, env);
   if (!config) return print_error(config.error());
   auto engine = Engine::start(*config, registry, {});
-  if (!engine) return print_error(engine.error());
+  if (!engine) return print_error(start_error(*config, engine.error()));
   const auto dispatcher = make_dispatcher(registry, **engine);
   Router router;
   add_rest_routes(router, *dispatcher);

@@ -130,7 +130,7 @@ Json responses(const Operation& operation) {
 
 Json operation_object(const Operation& operation) {
   Json result{{"operationId", operation.name}, {"summary", operation.summary}};
-  if (!operation.guidance.empty()) result["description"] = operation.guidance;
+  result["description"] = operation.guidance.empty() ? operation.summary : operation.guidance;
   result["tags"] = Json::array({operation.name.substr(0, operation.name.find('_'))});
   std::vector<std::string> scopes;
   for (const Scope scope : operation.scopes) scopes.emplace_back(name(scope));
@@ -232,7 +232,8 @@ Json plain_object(const PlainRoute& route) {
     parameters.push_back({{"name", "Last-Event-ID"}, {"in", "header"}, {"schema", text}});
   if (std::string_view(route.id) == "events")
     parameters.push_back({{"name", "kinds"}, {"in", "query"}, {"schema", text}});
-  Json result{{"operationId", route.id}, {"summary", route.summary}};
+  Json result{
+      {"operationId", route.id}, {"summary", route.summary}, {"description", route.summary}};
   result["tags"] = Json::array({"service"});
   result["security"] =
       route.needs_token ? Json::array({Json{{"bearer", Json::array()}}}) : Json::array();
@@ -253,12 +254,21 @@ Json openapi_document(const Registry& registry, bool has_provider) {
     paths[operation.route.pattern][method] = operation_object(operation);
   }
   for (const auto& route : kPlainRoutes) paths[route.path]["get"] = plain_object(route);
+  std::set<std::string> names;
+  for (const auto& [pattern, methods] : paths.items())
+    for (const auto& [method, operation] : methods.items())
+      names.insert(operation["tags"][0].get<std::string>());
+  Json tags = Json::array();
+  for (const auto& name : names)
+    tags.push_back({{"name", name}, {"description", "Operations on " + name + "."}});
   return Json{{"openapi", "3.1.0"},
               {"info",
                {{"title", "indx"},
                 {"version", "1"},
                 {"description", "A vault of Markdown notes as a service."},
                 {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
+              {"servers", Json::array({{{"url", "/"}, {"description", "This server."}}})},
+              {"tags", tags},
               {"paths", paths},
               {"components", components()}};
 }

@@ -47,6 +47,8 @@ Operation attachment_read();
 Operation attachment_write();
 Operation attachment_upload();
 Operation attachment_delete();
+Operation vault_config_get();
+Operation vault_config_set();
 Operation vault_reindex();
 Operation job_list();
 Operation job_get();

@@ -1,3 +1,4 @@
+#include "base/edit_distance.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "ops/links/bulk_rename.hpp"
@@ -20,6 +21,7 @@ struct Output {
   std::vector<std::string> also_mentions;
   std::vector<NotRelinkedView> failed;
   bool partial = false;
+  std::vector<std::string> warnings;
 };
 
 Result<std::string> checked_tag(const std::string& text, const char* name) {
@@ -54,6 +56,18 @@ Result<Json> plan(Context& ctx, const std::string& from) {
   return notes;
 }
 
+/// Said when no note has the tag, with the tag that was probably meant.
+Result<std::string> missing_tag(Context& ctx, const std::string& tag) {
+  std::string nearest;
+  std::size_t best = std::max<std::size_t>(2, tag.size() / 3) + 1;
+  for (const auto& known : INDX_TRY(ctx.index().tags())) {
+    const auto distance = edit_distance(fold_case(tag.substr(0, 64)), fold_case(known.tag));
+    if (distance < best) best = distance, nearest = known.tag;
+  }
+  return cat("No note has the tag `", tag, "`; nothing was renamed.",
+             nearest.empty() ? "" : cat(" Did you mean `", nearest, "`?"));
+}
+
 Result<Output> run(Context& ctx, const Input& in) {
   Output out;
   out.from = INDX_TRY(checked_tag(in.from, "from"));
@@ -71,6 +85,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   out.failed = std::move(renamed.failed);
   out.partial = !out.failed.empty();
   out.also_mentions = INDX_TRY(also_mentioning(ctx, out.from));
+  if (planned.empty()) out.warnings.push_back(INDX_TRY(missing_tag(ctx, out.from)));
   return out;
 }
 
@@ -107,7 +122,8 @@ Operation tag_rename() {
                      "also_mentions", &Output::also_mentions,
                      "Bases, and notes with a query or base block, that name the tag; not edited."),
                  field("failed", &Output::failed, "Notes left as they were."),
-                 field("partial", &Output::partial, "True: some notes were left as they were.")},
+                 field("partial", &Output::partial, "True: some notes were left as they were."),
+                 field("warnings", &Output::warnings, "Set when no note has the tag.")},
       .failures = {{Reason::ValidationFailed, "One of the two is not a tag."}},
       .handler = run,
   });

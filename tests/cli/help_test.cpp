@@ -1,8 +1,10 @@
 #include "cli/help.hpp"
 
 #include "cli/completion.hpp"
+#include "cli/man_page.hpp"
 #include "cli/output.hpp"
 #include "cli/serve.hpp"
+#include "cli/terminal.hpp"
 #include "tests/cli/small_registry.hpp"
 
 #include <catch2/catch.hpp>
@@ -54,16 +56,81 @@ TEST_CASE("the contract of an operation is found by name and by its words", "[cl
   CHECK(contract(registry, commands, "nothing").error().exit_code() == 3);
 }
 
-TEST_CASE("completion scripts know words and flags", "[cli]") {
+TEST_CASE("completion offers what may follow the words so far", "[cli]") {
   const Registry registry = small_registry();
   const auto commands = make_commands(registry);
+  const auto offered = [&](const std::vector<std::string>& typed) {
+    std::vector<std::string> words;
+    for (const auto& word : complete(typed, commands).words) words.push_back(word.text);
+    return words;
+  };
+  using Words = std::vector<std::string>;
 
-  for (const std::string shell : {"bash", "zsh", "fish"}) {
-    const auto script = completion_script(shell, commands);
-    CHECK(holds(script, "drop"));
-    CHECK(holds(script, "with-body"));
+  CHECK(offered({"no"}) == Words{"note"});
+  CHECK(offered({"note", ""}) == Words{"get", "drop"});
+  CHECK(offered({"note", "get", "--wi"}) == Words{"--with-body"});
+  CHECK(offered({"note", "get", "--nd"}) == Words{"--ndjson"});
+  CHECK(offered({"ai", "tag", "--scope-kind", "gl"}) == Words{"glob"});
+  CHECK(offered({"completion", ""}) == Words{"bash", "zsh", "fish"});
+  CHECK(offered({"nothing", "at", ""}).empty());
+  CHECK(offered({"note", "get", "a.md", ""}).empty());
+  for (const std::string shell : {"bash", "zsh", "fish"})
+    CHECK(holds(completion_script(shell), "__complete"));
+  CHECK(completion_script("ksh").empty());
+}
+
+TEST_CASE("completion says of which names an argument is", "[cli]") {
+  const Registry registry = small_registry();
+  const auto commands = make_commands(registry);
+  const auto at = [&](const std::vector<std::string>& typed) { return complete(typed, commands); };
+
+  const auto note = at({"--vault", "/my\\ notes", "note", "get", "'My No"});
+  CHECK(note.value_of == "note");
+  CHECK(note.prefix == "My No");
+  CHECK(note.global.vault == "/my notes");
+  CHECK(at({"job", "watch", ""}).value_of == "job");
+  CHECK(at({"ai", "tag", "--scope-tag", ""}).value_of == "tag");
+  CHECK(at({"note", "drop", "--vault", ""}).takes_file);
+  CHECK(at({"note", "get", "--", "--x"}).value_of == "note");
+}
+
+TEST_CASE("a list is a table on a terminal, as wide as it may be", "[cli][A93]") {
+  Operation operation;
+  SchemaNode row, rows;
+  for (const auto* name : {"path", "tags", "size"}) {
+    SchemaNode cell;
+    cell.type = SchemaNode::Type::String;
+    row.properties.push_back({name, cell, true});
   }
-  CHECK(completion_script("ksh", commands).empty());
+  rows.type = SchemaNode::Type::Array;
+  rows.items = std::make_shared<SchemaNode>(row);
+  operation.list = "notes";
+  operation.output.properties.push_back({"notes", rows, true});
+  const Json data = {{"notes",
+                      {{{"path", "a long name.md"}, {"tags", {"x", "y"}}, {"size", 5}},
+                       {{"path", "b\u001b[2J.md"}, {"tags", Json::array()}, {"size", 10}}}},
+                     {"next_cursor", "c1"}};
+
+  CHECK(table_text(operation, data, 80, false) ==
+        "path            tags  size\na long name.md  x, y  5\nb [2J.md              "
+        "10\nnext_cursor: c1\n");
+  CHECK(table_text(operation, data, 22, true).starts_with("\x1b[1mpath"));
+  CHECK(holds(table_text(operation, data, 20, false), "a long …"));
+  CHECK(holds(table_text(operation, {{"notes", Json::array()}}, 20, false), "(nothing)"));
+  CHECK(table_text(Operation(), data, 80, false).empty());
+}
+
+TEST_CASE("the manual page holds every command and no roff of its texts", "[cli][A94]") {
+  Operation odd;
+  odd.name = "note_odd";
+  odd.cli = "note odd";
+  odd.summary = ".TH \\fB it's `odd`.";
+  const Registry registry({odd});
+  const auto page = man_page(make_commands(registry));
+
+  CHECK(holds(page, ".SS indx note odd\n\\&.TH \\efB it\\(aqs \\(gaodd\\(ga.\n"));
+  CHECK(holds(page, ".B \\-\\-vault DIR"));
+  CHECK(holds(page, ".SH EXIT STATUS"));
 }
 
 TEST_CASE("an error is a sentence and a line of JSON", "[cli][A93]") {
