@@ -29,8 +29,8 @@ struct FakeWorld {
   std::vector<GenerateRequest> requests;
 
   Files* files_seen = nullptr;  ///< what `files()` gives; tests that ask for files set it
-  Lists* lists = nullptr;  ///< what `lists()` gives; tests that ask for lists set it
-  Links* links = nullptr;  ///< what `links()` gives; tests that ask for links set it
+  Lists* lists = nullptr;       ///< what `lists()` gives; tests that ask for lists set it
+  Links* links = nullptr;       ///< what `links()` gives; tests that ask for links set it
 
   std::vector<std::pair<std::string, KeptVersion>>
       versions;  ///< path and before-image, oldest first
