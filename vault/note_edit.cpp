@@ -142,6 +142,16 @@ std::optional<std::string> renamed_tag(std::string_view tag, const std::string& 
   return std::string(to).append(tag.substr(head.size()));
 }
 
+/// What is added to a body must not begin a property block, nor end one that a `---` on the first
+/// line would open.
+Result<std::string> with_same_properties(std::string_view before, std::string after) {
+  const Frontmatter was = parse_frontmatter(before), now = parse_frontmatter(after);
+  if (now.exists == was.exists && now.content_end == was.content_end) return after;
+  return invalid(
+      "With this Markdown a part of the note would be read as properties, because of its `---`; "
+      "use set_frontmatter for those, or `***` for a line.");
+}
+
 std::string_view without_mark(std::string_view tag) {
   return tag.substr(!tag.empty() && tag[0] == '#' ? 1 : 0);
 }
@@ -160,7 +170,8 @@ Result<std::string> append_body(std::string_view bytes, std::string_view markdow
       bytes.empty() || bytes == kMark || bytes.back() == '\n' || bytes.back() == '\r';
   if (!ends_line) out += eol;
   if (ends_in_text_line(body) && needs_blank_line(body, added)) out += eol;
-  return out + added + eol;
+  out.append(added).append(eol);
+  return with_same_properties(bytes, std::move(out));
 }
 
 Result<std::string> prepend_body(std::string_view bytes, std::string_view markdown) {
@@ -177,12 +188,7 @@ Result<std::string> prepend_body(std::string_view bytes, std::string_view markdo
   const bool text_below = !body.empty() && !is_blank_line(body.substr(0, line_end_of(body, 0)));
   if (text_below && needs_blank_line(added, body)) out += eol;
   out += body;
-  const Frontmatter now = parse_frontmatter(out);
-  if (now.exists != block.exists || now.content_end != block.content_end)
-    return invalid(
-        "The Markdown begins with `---` and would be read as properties; use set_frontmatter for "
-        "those.");
-  return out;
+  return with_same_properties(bytes, std::move(out));
 }
 
 Result<std::string> rename_tag(std::string_view bytes, std::string_view from, std::string_view to) {

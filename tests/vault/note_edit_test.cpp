@@ -2,6 +2,8 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "base/unicode.hpp"
+#include "vault/markdown.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -62,6 +64,14 @@ std::string patched(const std::string& before, const std::string& diff) {
 }
 
 }  // namespace
+
+TEST_CASE("added text does not turn the note into properties", "[vault][A30]") {
+  CHECK(append_body("---\ntitle\n", "---\nmore").error().reason == Reason::ValidationFailed);
+  CHECK(append_body("---\n", "a: 1\n---").error().reason == Reason::ValidationFailed);
+  CHECK(*append_body("---\na: 1\n---\nx\n", "---") == "---\na: 1\n---\nx\n\n---\n");
+  CHECK(*append_body("---\ntitle\n", "more") == "---\ntitle\n\nmore\n");
+  CHECK(prepend_body("text\n", "---\na: 1\n---").error().reason == Reason::ValidationFailed);
+}
 
 TEST_CASE("appended text joins the end of the body", "[vault][A30]") {
   CHECK(*append_body("- a\n- b", "- c") == "- a\n- b\n- c\n");
@@ -170,6 +180,47 @@ TEST_CASE("the operations of a patch run in order, all or none", "[vault][A27]")
   REQUIRE_FALSE(failed.has_value());
   CHECK(failed.error().details["op_index"] == 3);
   CHECK(applied(patch, std::nullopt) == "error not_found");
+}
+
+TEST_CASE("random renames of tags change those tags and nothing else", "[vault][A35]") {
+  std::mt19937 random(17);
+  const std::vector<std::string> names = {"a", "A", "a/b", "ab", "a/b/c", "ä", "Ä/x", "b", "x-1"};
+  const std::vector<std::string> pieces = {
+      "#@ ",  "`#@` ",    "\n```\n#@\n```\n", "https://x/#@ ", "\n# Head #@\n", "\n- [ ] do #@\n",
+      "w#@ ", "[[n#@]] ", "%% #@ %% ",        "$#@$ ",         "\\#@ ",         "<!-- #@ -->\n"};
+  const auto renamed = [](const std::string& tag, const std::string& from, const std::string& to) {
+    const auto depth = std::count(from.begin(), from.end(), '/') + 1;
+    std::size_t end = 0;
+    for (std::int64_t i = 0; i < depth && end != tag.npos; ++i)
+      end = tag.find('/', i == 0 ? 0 : end + 1);
+    return fold_case(tag.substr(0, end)) == fold_case(from)
+               ? to + tag.substr(std::min(end, tag.size()))
+               : tag;
+  };
+  for (int round = 0; round < 1500; ++round) {
+    std::string text;
+    if (random() % 2 == 0)
+      text = cat("---\ntags: [", names[random() % names.size()], "]\nk: a # a\n---\n");
+    for (auto count = random() % 8; count > 0; --count)
+      text += replace_all(pieces[random() % pieces.size()], "@", names[random() % names.size()]);
+    const auto &from = names[random() % names.size()], &to = names[random() % names.size()];
+    INFO(text << "\n" << from << " => " << to);
+    const auto after = rename_tag(text, from, to);
+    REQUIRE(after);
+    const auto was = parse_note(text), is = parse_note(*after);
+    REQUIRE(was.tags.size() == is.tags.size());
+    std::string before_rest = text, after_rest = *after;
+    for (std::size_t i = was.tags.size(); i-- > 0;) {
+      CHECK(is.tags[i].tag == renamed(was.tags[i].tag, from, to));
+      if (was.tags[i].line == 0) continue;
+      before_rest.erase(was.tags[i].begin, was.tags[i].end - was.tags[i].begin);
+      after_rest.erase(is.tags[i].begin, is.tags[i].end - is.tags[i].begin);
+    }
+    const auto body = [](const std::string& bytes) {
+      return bytes.substr(bytes.starts_with("---") ? bytes.find("]\n") : 0);
+    };
+    CHECK(body(before_rest) == body(after_rest));
+  }
 }
 
 TEST_CASE("a diff shows what changed and can be applied", "[vault]") {

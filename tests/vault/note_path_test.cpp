@@ -1,8 +1,11 @@
 #include "vault/note_path.hpp"
 
+#include "base/text.hpp"
 #include "vault/note_query.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <random>
 
 namespace indx {
 
@@ -59,6 +62,32 @@ TEST_CASE("a name that breaks links or other systems cannot be created", "[vault
   CHECK_FALSE(NotePath::parse(std::string(256, 'a'))->check_creatable().has_value());
   CHECK(NotePath::parse("Ordner/Größe 50% (neu).md")->check_creatable().has_value());
   CHECK(NotePath::parse("console.md")->check_creatable().has_value());
+}
+
+TEST_CASE("no text leads out of the vault", "[vault][A2]") {
+  std::mt19937 random(13);
+  const std::vector<std::string> pieces = {"..",      ".",      "/",     "\\", "a",      "Ä",
+                                           "e\u0301", "\u00a0", " ",     "C:", "%2e%2e", "//",
+                                           "..\\",    "x.md",   ".indx", "~"};
+  for (int round = 0; round < 20000; ++round) {
+    std::string input;
+    for (auto count = 1 + random() % 8; count > 0; --count)
+      input += pieces[random() % pieces.size()];
+    const auto path = NotePath::parse(input);
+    if (!path) {
+      CHECK(path.error().reason == Reason::ValidationFailed);
+      continue;
+    }
+    int depth = 0;
+    bool is_below = !path->str().starts_with("/");
+    for (const auto& segment : split(path->str(), '/')) {
+      depth += segment == ".." ? -1 : 1;
+      is_below = is_below && depth > 0 && !segment.empty() && segment != ".";
+    }
+    INFO(input << " => " << path->str());
+    CHECK(is_below);
+    CHECK(NotePath::parse(path->str()).value() == *path);
+  }
 }
 
 TEST_CASE("a scope allows what one glob names and none refuses", "[vault]") {
