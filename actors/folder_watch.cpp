@@ -3,12 +3,13 @@
 #include "base/log.hpp"
 #include "vault/note_path.hpp"
 
+#include <cerrno>
 #include <dirent.h>
 #include <poll.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
-#include <utility>
 
 namespace indx {
 namespace {
@@ -20,40 +21,57 @@ std::string child(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder + "/" + name;
 }
 
-}  // namespace
-
-Result<FolderWatch> FolderWatch::open(const std::string& root) {
-  const int fd = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  if (fd < 0)
-    return make_error(Reason::Unavailable,
-                      "The folder cannot be watched: inotify is not available.");
-  FolderWatch watch(fd, root);
-  watch.watch_tree("", nullptr);
-  if (watch.folders_.empty())
-    return make_error(Reason::Unavailable,
-                      "The folder cannot be watched; raise fs.inotify.max_user_watches.");
-  return watch;
+std::pair<dev_t, ino_t> folder_id(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return {};
+  return {info.st_dev, info.st_ino};
 }
 
-FolderWatch::FolderWatch(FolderWatch&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      root_(std::move(other.root_)),
-      folders_(std::move(other.folders_)) {}
+}  // namespace
+
+FolderWatch::FolderWatch(std::string root, Options options)
+    : root_(std::move(root)), options_(options), polled_(std::chrono::steady_clock::now()) {
+  watch_all();
+}
 
 FolderWatch::~FolderWatch() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+void FolderWatch::watch_all() {
+  if (fd_ >= 0) ::close(fd_);
+  folders_.clear();
+  is_polling_ = has_overflowed_ = false;
+  root_id_ = folder_id(root_);
+  fd_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (fd_ < 0) return begin_polling("inotify is not available");
+  watch_tree("", nullptr);
+}
+
+void FolderWatch::begin_polling(const char* why) {
+  is_polling_ = true;
+  if (!std::exchange(has_warned_, true))
+    log_warn("some folders cannot be watched and are looked at every few seconds",
+             {{"why", why},
+              {"every_ms", options_.poll_every.count()},
+              {"advice", "raise fs.inotify.max_user_watches"}});
+}
+
 void FolderWatch::watch_tree(const std::string& folder, Changes* found) {
   const auto full = folder.empty() ? root_ : root_ + "/" + folder;
-  const int descriptor = ::inotify_add_watch(fd_, full.c_str(), kMask);
-  if (descriptor < 0) {
-    if (errno == ENOSPC)
-      log_warn("too many folders to watch; raise fs.inotify.max_user_watches",
-               {{"folder", folder}});
-    return;
+  if (fd_ >= 0) {
+    const bool has_room = folders_.size() < options_.most_folders;
+    const int descriptor = has_room ? ::inotify_add_watch(fd_, full.c_str(), kMask) : -1;
+    const int error = has_room ? errno : ENOSPC;
+    if (descriptor >= 0)
+      folders_[descriptor] = folder;
+    else if (error == ENOENT || error == ENOTDIR || error == ELOOP)
+      return;  // gone again, or a link by now
+    else if (error != EACCES)
+      begin_polling("too many folders");
   }
-  folders_[descriptor] = folder;
+  // No need to go on where nothing is watched and nobody asks what there is.
+  if (is_polling_ && found == nullptr && folders_.size() >= options_.most_folders) return;
   DIR* dir = ::opendir(full.c_str());
   if (dir == nullptr) return;
   while (const dirent* entry = ::readdir(dir)) {
@@ -73,16 +91,51 @@ void FolderWatch::watch_tree(const std::string& folder, Changes* found) {
   ::closedir(dir);
 }
 
+bool FolderWatch::check_root(Changes* changes) {
+  const auto now = folder_id(root_);
+  if (now == root_id_) return now.second != 0;
+  if (now.second == 0) {
+    log_warn("the vault folder is gone; it is watched again once it is back", {});
+    root_id_ = {};
+    return false;
+  }
+  watch_all();
+  changes->needs_rescan = true;
+  return true;
+}
+
 FolderWatch::Changes FolderWatch::wait(std::chrono::milliseconds timeout,
                                        std::chrono::milliseconds quiet) {
   Changes changes;
-  pollfd poll_fd{fd_, POLLIN, 0};
-  if (::poll(&poll_fd, 1, static_cast<int>(timeout.count())) <= 0) return changes;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  do read_events(&changes);
-  while (std::chrono::steady_clock::now() < end &&
-         ::poll(&poll_fd, 1, static_cast<int>(quiet.count())) > 0);
+  const auto begin = std::chrono::steady_clock::now();
+  if (!check_root(&changes) || fd_ < 0) {
+    std::this_thread::sleep_for(timeout);
+  } else {
+    pollfd poll_fd{fd_, POLLIN, 0};
+    const auto end = begin + std::chrono::seconds(1);
+    if (::poll(&poll_fd, 1, static_cast<int>(timeout.count())) > 0) do
+        read_events(&changes);
+      while (std::chrono::steady_clock::now() < end &&
+             ::poll(&poll_fd, 1, static_cast<int>(quiet.count())) > 0);
+  }
+  if (has_overflowed_) {
+    // Folders may have come, gone and moved unnoticed: the watches are those of an older tree.
+    watch_all();
+    changes.needs_rescan = true;
+  }
+  if (is_polling_ && root_id_.second != 0 &&
+      std::chrono::steady_clock::now() - polled_ >= options_.poll_every)
+    changes.needs_rescan = true;
+  if (changes.needs_rescan) polled_ = std::chrono::steady_clock::now();
   return changes;
+}
+
+void FolderWatch::drop_below(const std::string& folder) {
+  for (auto it = folders_.begin(); it != folders_.end();) {
+    const bool below = it->second == folder || it->second.starts_with(folder + "/");
+    if (below) ::inotify_rm_watch(fd_, it->first);
+    it = below ? folders_.erase(it) : std::next(it);
+  }
 }
 
 void FolderWatch::read_events(Changes* changes) {
@@ -94,7 +147,7 @@ void FolderWatch::read_events(Changes* changes) {
       const auto* event = reinterpret_cast<const inotify_event*>(at);
       at += sizeof(inotify_event) + event->len;
       if ((event->mask & IN_Q_OVERFLOW) != 0) {
-        changes->needs_rescan = true;
+        has_overflowed_ = true;
         continue;
       }
       const auto folder = folders_.find(event->wd);
@@ -113,11 +166,7 @@ void FolderWatch::read_events(Changes* changes) {
       } else {
         // A folder that left keeps its watches under the old name: drop them and compare
         // everything.
-        for (auto it = folders_.begin(); it != folders_.end();) {
-          const bool below = it->second == path || it->second.starts_with(path + "/");
-          if (below) ::inotify_rm_watch(fd_, it->first);
-          it = below ? folders_.erase(it) : std::next(it);
-        }
+        drop_below(path);
         changes->needs_rescan = true;
       }
     }

@@ -1,5 +1,7 @@
 #include "actors/index_files.hpp"
 
+#include "vault/vault_move.hpp"
+
 namespace indx {
 
 Status FileIndexer::load() {
@@ -19,7 +21,11 @@ Status FileIndexer::clear() {
 
 Result<FileIndexer::Indexed> FileIndexer::index_path(const std::string& path) {
   const auto note_path = NotePath::parse(path);
-  if (!note_path.has_value() || note_path->is_ignored()) return Indexed{};
+  if (!note_path.has_value() || note_path->is_ignored()) return remove_path(path);
+  // A link shows a file that is indexed under its own path, or one outside (vault-rules 1.8).
+  const auto there = look_at(vault_, *note_path);
+  if (!there.has_value() && there.error().reason != Reason::Forbidden) return there.error();
+  if (!there.has_value() || there->kind != VaultEntry::Kind::File) return remove_path(path);
   const auto file = vault_.stat(*note_path);
   if (file.has_value()) return put(read_for_index(vault_, *file, options_), false);
   if (file.error().reason == Reason::NotFound) return remove_path(path);

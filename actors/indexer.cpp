@@ -153,6 +153,13 @@ Status IndexerState::begin_scan(const ScanRequest& request) {
   Scan scan{.force = request.rebuild,
             .is_external = request.is_external,
             .started = parts->clock.monotonic()};
+  auto listing = parts->vault.list();
+  if (!listing.is_root_readable) {  // a disk that is not there now, more likely than an empty vault
+    parts->set_warnings(std::move(listing.warnings));
+    return make_error(Reason::Unavailable,
+                      "The vault folder cannot be opened; the index stays as it was.",
+                      {{"retry_after_s", 1}});
+  }
   if (request.reset_db) {
     INDX_TRY(make_anew(false));
   } else if (request.rebuild && request.paths.empty()) {
@@ -160,7 +167,6 @@ Status IndexerState::begin_scan(const ScanRequest& request) {
     INDX_TRY(files->clear());
     INDX_TRY(writer->commit());
   }
-  auto listing = parts->vault.list();
   std::set<std::string> unmatched(request.paths.begin(), request.paths.end());
   const auto wanted = [&](const std::string& path) {
     bool is_wanted = request.paths.empty();
@@ -216,15 +222,22 @@ void IndexerState::slice() {
 Status IndexerState::work_on_slice() {
   auto& scan = *current;
   const auto end = parts->clock.monotonic() + kSliceTime;
-  std::vector<std::string> removed;
+  struct Told {
+    FileChange change = FileChange::None;
+    std::string path, etag;
+  };
+  std::vector<Told> changed;
   std::int64_t worked = 0;
   INDX_TRY(writer->begin());
   for (std::size_t i = 0; i < kSliceNotes && !scan.is_done(); ++i) {
     if (!scan.gone.empty()) {
-      INDX_TRY(files->remove_path(scan.gone.front()));
-      if (scan.is_external) removed.push_back(scan.gone.front());
+      // It may have come back since the folder was listed.
+      const auto path = std::exchange(scan.gone.front(), {});
       scan.gone.pop_front();
-      ++scan.deleted;
+      const auto indexed = INDX_TRY(files->index_path(path));
+      if (scan.is_external && indexed.change != FileChange::None)
+        changed.push_back({indexed.change, path, indexed.etag});
+      scan.deleted += indexed.change == FileChange::Deleted ? 1 : 0;
     } else {
       auto ready = *scan.files->next();
       const auto path = ready.file.path.str();
@@ -234,6 +247,8 @@ Status IndexerState::work_on_slice() {
         log_warn("cannot index", {{"path", path}, {"error", indexed.error().message}});
         ++scan.failed;
       } else {
+        if (scan.is_external && indexed->change != FileChange::None)
+          changed.push_back({indexed->change, path, indexed->etag});
         ++(indexed->change == FileChange::Created   ? scan.created
            : indexed->change == FileChange::Updated ? scan.updated
                                                     : scan.unchanged);
@@ -244,7 +259,7 @@ Status IndexerState::work_on_slice() {
   }
   INDX_TRY(writer->commit());
   parts->indexing.done.fetch_add(worked);
-  for (const auto& path : removed) tell(FileChange::Deleted, path, "");
+  for (const auto& [change, path, etag] : changed) tell(change, path, etag);
   return {};
 }
 

@@ -74,7 +74,7 @@ struct ScanRequest {
   bool rebuild = false;            ///< parse unchanged files too
   bool reset_db = false;           ///< make index.db anew first
   std::vector<std::string> paths;  ///< empty: all
-  bool is_external = false;        ///< deletions are told as `fs` events
+  bool is_external = false;        ///< what changed is told as `fs` events
 };
 
 struct EtagCheck {

@@ -1,7 +1,6 @@
 #include "actors/vault_watcher.hpp"
 
 #include "actors/folder_watch.hpp"
-#include "base/log.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
@@ -19,15 +18,10 @@ WatcherActor::behavior_type vault_watcher(WatcherActor::stateful_pointer<Watcher
                                           Parts* parts, Directory* directory) {
   // Short enough that a stop is not held up, long enough to cost nothing when idle.
   constexpr std::chrono::milliseconds kWait{200}, kQuiet{30};
-  auto watch = FolderWatch::open(parts->vault.root());
-  if (watch.has_value()) {
-    self->state.watch.emplace(std::move(watch).value());
-    // What changed between the scan's listing and this moment is found by another comparison.
-    caf::anon_send(directory->get<IndexerActor>(), atom::scan_atom::value, ScanRequest{});
-    self->send(self, atom::tick_atom::value);
-  } else {
-    log_error("edits by other programs will not be noticed", {{"error", watch.error().message}});
-  }
+  self->state.watch.emplace(parts->vault.root());
+  // What changed between the scan's listing and this moment is found by another comparison.
+  caf::anon_send(directory->get<IndexerActor>(), atom::scan_atom::value, ScanRequest{});
+  self->send(self, atom::tick_atom::value);
   return {
       [self, parts, directory](atom::tick_atom) {
         const auto changes = self->state.watch->wait(kWait, kQuiet);

@@ -122,6 +122,7 @@ class Walker {
 
   VaultListing run() {
     const VaultFd root = open_root(root_);
+    listing_.is_root_readable = static_cast<bool>(root);
     if (!root)
       listing_.warnings.emplace_back("unreadable: the vault folder cannot be opened");
     else
@@ -379,27 +380,8 @@ Result<Vault::Opened> Vault::open_file(const NotePath& path) const {
 
 std::optional<NotePath> Vault::find_ignoring_case(const NotePath& path) const {
   if (path.is_ignored()) return std::nullopt;
-  const std::vector<std::string> segments = split(path.str(), '/');
-  std::vector<std::string> found = {""};  // folders that match so far, each with a final slash
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const std::string folded = fold_case(segments[i]);
-    const bool last = i + 1 == segments.size();
-    std::vector<std::string> next;
-    for (const std::string& folder : found) {
-      const VaultFd fd(::open((root_ + "/" + folder).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-      if (!fd) continue;
-      for_each_name(fd.get(), [&](std::string_view name, unsigned char) {
-        if (next.size() >= 64 || !is_valid_utf8(name) || fold_case(normal_name(name)) != folded)
-          return;
-        struct stat info {};
-        if (::fstatat(fd.get(), std::string(name).c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return;
-        if (last ? S_ISREG(info.st_mode) : S_ISDIR(info.st_mode))
-          next.push_back(folder + std::string(name) + (last ? "" : "/"));
-      });
-    }
-    found = std::move(next);
-  }
-  std::sort(found.begin(), found.end());
+  const auto found =
+      equal_paths(root_, path, [](const struct stat& info) { return S_ISREG(info.st_mode); });
   std::optional<NotePath> best;
   for (const std::string& candidate : found) {
     Result<NotePath> parsed = NotePath::parse(candidate);

@@ -31,6 +31,7 @@ struct NoteFile {
 struct VaultListing {
   std::vector<FileInfo> files;        ///< every file that is not ignored, sorted by path bytes
   std::vector<std::string> warnings;  ///< NFC twins, unreadable folders, refused links
+  bool is_root_readable = true;       ///< false: that there are no files means nothing
 };
 
 /// Files larger than this are listed and readable but indexed by name only.

@@ -80,26 +80,7 @@ Result<VaultEntry> look_at(const Vault& vault, const NotePath& path) {
 }
 
 std::optional<NotePath> taken_by(const Vault& vault, const NotePath& to, const NotePath& from) {
-  const auto segments = split(to.str(), '/');
-  std::vector<std::string> found = {""};  // folders that match so far, each with a final slash
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const auto folded = fold_case(segments[i]);
-    const bool is_last = i + 1 == segments.size();
-    std::vector<std::string> next;
-    for (const auto& folder : found) {
-      const VaultFd fd(
-          ::open(cat(vault.root(), "/", folder).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-      if (!fd) continue;
-      for_each_name(fd.get(), [&](std::string_view name, unsigned char) {
-        if (!is_valid_utf8(name) || fold_case(normal_name(name)) != folded) return;
-        const auto info = stat_at(fd.get(), std::string(name));
-        if (info && (is_last || S_ISDIR(info->st_mode)))
-          next.push_back(cat(folder, name, is_last ? "" : "/"));
-      });
-    }
-    found = std::move(next);
-  }
-  std::sort(found.begin(), found.end());
+  const auto found = equal_paths(vault.root(), to, [](const struct stat&) { return true; });
   for (const auto& candidate : found) {
     const auto path = NotePath::parse(candidate);
     if (path && *path != from) return *path;

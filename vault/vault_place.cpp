@@ -109,6 +109,42 @@ bool for_each_name(int folder,
   return true;
 }
 
+std::vector<std::string> equal_paths(const std::string& root, const NotePath& path,
+                                     const std::function<bool(const struct stat&)>& accepts) {
+  constexpr std::size_t kMost = 64;
+  const std::vector<std::string> segments = split(path.str(), '/');
+  std::vector<std::pair<std::string, VaultFd>> folders;  // that match so far, with a final slash
+  folders.emplace_back("", open_root(root));
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const std::string folded = fold_case(segments[i]);
+    const bool is_last = i + 1 == segments.size();
+    std::vector<std::pair<std::string, VaultFd>> next;
+    for (const auto& [prefix, folder] : folders) {
+      if (!folder) continue;
+      for_each_name(folder.get(), [&, &prefix = prefix, &folder = folder](std::string_view entry,
+                                                                          unsigned char) {
+        if (next.size() + found.size() >= kMost || !is_valid_utf8(entry) ||
+            fold_case(normal_name(entry)) != folded)
+          return;
+        const std::string name(entry);
+        struct stat info {};
+        if (::fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return;
+        if (is_last) {
+          if (accepts(info)) found.push_back(prefix + name);
+        } else if (S_ISDIR(info.st_mode)) {
+          next.emplace_back(cat(prefix, name, "/"),
+                            VaultFd(::openat(folder.get(), name.c_str(),
+                                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
+        }
+      });
+    }
+    folders = std::move(next);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 void sync_fd(int fd, Durability durability) {
   if (durability != Durability::Off) ::fsync(fd);
 }

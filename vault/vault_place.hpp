@@ -5,8 +5,10 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace indx {
 
@@ -49,6 +51,10 @@ Error refused_link(const NotePath& path);
 VaultFd open_root(const std::string& root);
 /// A name as NotePath spells it: the form under which names compare.
 std::string normal_name(std::string_view name);
+/// The paths of all entries that equal `path` but for case and normal form, sorted; `accepts` says
+/// which may stand at its end. At most 64 at each level; no symbolic link is followed.
+std::vector<std::string> equal_paths(const std::string& root, const NotePath& path,
+                                     const std::function<bool(const struct stat&)>& accepts);
 /// Calls `visit` with name and d_type of each entry; false when the folder cannot be read.
 bool for_each_name(int folder,
                    const std::function<void(std::string_view name, unsigned char type)>& visit);
