@@ -63,6 +63,7 @@ EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
       versions_(run_->core, run_->principal.path_scope()),
       lists_(run_->core, run_->principal.path_scope()),
       files_(run_->core, run_->principal.path_scope()),
+      doctor_(run_->core, run_->cancel, [this](const JobProgress& told) { progress(told); }),
       prefix_(std::move(prefix)) {}
 
 // A call whose step failed was paid for all the same.

@@ -1,6 +1,7 @@
 #pragma once
 #include "actors/core.hpp"
 #include "actors/engine_files.hpp"
+#include "actors/engine_doctor.hpp"
 #include "actors/engine_links.hpp"
 #include "actors/engine_lists.hpp"
 #include "actors/engine_versions.hpp"
@@ -62,6 +63,7 @@ class EngineContext : public Context,
   Versions& versions() override { return versions_; }
   Lists& lists() override { return lists_; }
   Files& files() override { return files_; }
+  Doctor& doctor() override { return doctor_; }
   Jobs& jobs() override { return *this; }
   Models& models() override { return *this; }
   Tokens& tokens() override { return *this; }
@@ -122,6 +124,7 @@ class EngineContext : public Context,
   EngineVersions versions_;
   EngineLists lists_;
   EngineFiles files_;
+  EngineDoctor doctor_;
   std::string prefix_;
   std::vector<UsageRecord>
       unsettled_;  ///< calls that ended inside the current step, committed with it

@@ -84,9 +84,15 @@ int print_answer(const Invocation& invocation, const Answer& answer) {
   if (invocation.global.stream) return print_stream_end(answer);
   if (answer.result && invocation.global.ndjson && !answer.is_accepted)
     return print_lines(*invocation.command->operation, *answer.result);
-  if (answer.result && !answer.is_accepted && !invocation.global.json && is_terminal(STDOUT_FILENO))
-    return print_for_people(*invocation.command->operation, *answer.result);
-  return print_result(answer.result);
+  const auto& operation = *invocation.command->operation;
+  const bool is_for_people =
+      answer.result && !answer.is_accepted && !invocation.global.json && is_terminal(STDOUT_FILENO);
+  const int code =
+      is_for_people ? print_for_people(operation, *answer.result) : print_result(answer.result);
+  const auto& verdict = operation.verdict;
+  const bool is_no = answer.result && !verdict.empty() && answer.result->is_object() &&
+                     answer.result->value(verdict, Json()) == false;
+  return code == 0 && is_no ? 1 : code;
 }
 
 /// G11: jobs that another process left are not run here, but not forgotten either.

@@ -67,6 +67,7 @@ class Index {
 
 class Files;     // ops/files.hpp
 struct Upload;   // ops/files.hpp
+class Doctor;    // ops/doctor.hpp
 class Links;     // ops/links.hpp
 class Lists;     // ops/lists.hpp
 class Versions;  // ops/versions.hpp
@@ -136,6 +137,7 @@ class Context {
   virtual Versions& versions() = 0;
   virtual Lists& lists() = 0;
   virtual Files& files() = 0;
+  virtual Doctor& doctor() = 0;
   virtual Jobs& jobs() = 0;
   virtual Models& models() = 0;
   virtual Tokens& tokens() = 0;

@@ -238,6 +238,7 @@ struct Definition {
   int version = 1;
   Fields<Input> input = {};
   Fields<Output> output = {};
+  std::string verdict = {};
   std::string list = {};  ///< left empty for a page: the first list beside `next_cursor`
   std::vector<Failure> failures = {};
   int success_status = 200;
@@ -270,6 +271,7 @@ Operation define(Definition<Input, Output> d) {
   if (op.takes_idempotency_key()) op.input.properties.push_back(idempotency_key_property());
   op.output = schema_of(d.output);
   op.list = d.list.empty() ? paged_list(op.output) : d.list;
+  op.verdict = d.verdict;
   op.failures = d.failures;
   op.success_status = d.success_status;
   if (d.extra_scopes)

@@ -56,6 +56,9 @@ struct Operation {
   SchemaNode input, output;
   /// The output field whose items a surface may stream one by one; empty: the answer is no list.
   std::string list;
+  /// A yes-or-no field of the output; `false` ends the command line with 1. Empty: an answer is a
+  /// success.
+  std::string verdict;
   std::vector<Failure> failures;
   int success_status = 200;  ///< 201 for things that are made
 

@@ -50,6 +50,7 @@ Operation attachment_delete();
 Operation vault_config_get();
 Operation vault_config_set();
 Operation vault_reindex();
+Operation vault_doctor();
 Operation job_list();
 Operation job_get();
 Operation job_cancel();

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "ops/context.hpp"
+#include "ops/doctor.hpp"
 #include "ops/files.hpp"
 #include "ops/links.hpp"
 #include "ops/lists.hpp"
@@ -30,6 +31,7 @@ struct FakeWorld {
 
   Files* files_seen = nullptr;  ///< what `files()` gives; tests that ask for files set it
   Lists* lists = nullptr;       ///< what `lists()` gives; tests that ask for lists set it
+  Doctor* doctor = nullptr;     ///< what `doctor()` gives; tests that ask for it set it
   Links* links = nullptr;       ///< what `links()` gives; tests that ask for links set it
 
   std::vector<std::pair<std::string, KeptVersion>>
@@ -99,6 +101,10 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
   Files& files() override {
     INDX_ASSERT(world_.files_seen != nullptr);
     return *world_.files_seen;
+  }
+  Doctor& doctor() override {
+    INDX_ASSERT(world_.doctor != nullptr);
+    return *world_.doctor;
   }
   Jobs& jobs() override { return *this; }
   Models& models() override { return *this; }
