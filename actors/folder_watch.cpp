@@ -95,7 +95,7 @@ bool FolderWatch::check_root(Changes* changes) {
   const auto now = folder_id(root_);
   if (now == root_id_) return now.second != 0;
   if (now.second == 0) {
-    log_warn("the vault folder is gone; it is watched again once it is back", {});
+    log_warn("the vault folder is gone; it is watched again once it is back", {{"folder", root_}});
     root_id_ = {};
     return false;
   }
