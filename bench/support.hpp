@@ -75,10 +75,8 @@ struct Folder {
   }
 };
 
-/// Notes of about 1.6 kB: properties, headings, prose over a vocabulary with a Zipf-like spread,
-/// links and tags. The same seed gives the same vault.
-inline void generate_vault(const std::filesystem::path& root, int notes, std::uint64_t seed = 1) {
-  SeededRandom random(seed);
+/// The words of generated vaults; the first ones are in nearly every note.
+inline std::vector<std::string> vocabulary(SeededRandom& random) {
   std::vector<std::string> words;
   for (int i = 0; i < 20000; ++i) {
     std::string word;
@@ -86,6 +84,14 @@ inline void generate_vault(const std::filesystem::path& root, int notes, std::ui
       word += static_cast<char>('a' + random.next() % 26);
     words.push_back(word);
   }
+  return words;
+}
+
+/// Notes of about 1.6 kB: properties, headings, prose over a vocabulary with a Zipf-like spread,
+/// links and tags. The same seed gives the same vault.
+inline void generate_vault(const std::filesystem::path& root, int notes, std::uint64_t seed = 1) {
+  SeededRandom random(seed);
+  const auto words = vocabulary(random);
   const auto word = [&]() -> const std::string& {
     const double u = random.uniform();
     return words[static_cast<std::size_t>(u * u * u * static_cast<double>(words.size()))];
