@@ -3,13 +3,16 @@
 #include "vault/vault_move.hpp"
 
 namespace indx {
+namespace {
+
+IndexedFile known_as(const ReadyFile& ready) {
+  return {ready.etag, ready.file.size, ready.file.mtime_ns, ready.file.ctime_ns, ready.file.inode};
+}
+
+}  // namespace
 
 Status FileIndexer::load() {
-  known_.clear();
-  for (auto& file : INDX_TRY(index_.files())) {
-    auto path = file.path;
-    known_.emplace(std::move(path), std::move(file));
-  }
+  known_ = INDX_TRY(index_.files());
   return {};
 }
 
@@ -35,7 +38,8 @@ Result<FileIndexer::Indexed> FileIndexer::index_path(const std::string& path) {
 bool FileIndexer::is_unchanged(const FileInfo& file) const {
   const auto old = known_.find(file.path.str());
   return old != known_.end() && old->second.size == file.size &&
-         old->second.mtime_ns == file.mtime_ns;
+         old->second.mtime_ns == file.mtime_ns && old->second.ctime_ns == file.ctime_ns &&
+         old->second.inode == file.inode;
 }
 
 // A write in between has been indexed on its own, and older bytes must not replace it.
@@ -53,8 +57,7 @@ Result<FileIndexer::Indexed> FileIndexer::put(const ReadyFile& ready, bool force
   const bool is_known = old != known_.end();
   if (is_known && !force && old->second.etag == ready.etag && !ready.etag.empty()) {
     INDX_TRY(index_.touch(ready.file));
-    old->second.size = ready.file.size;
-    old->second.mtime_ns = ready.file.mtime_ns;
+    old->second = known_as(ready);
     return Indexed{FileChange::None, ready.etag};
   }
   if (ready.has_text)
@@ -62,8 +65,7 @@ Result<FileIndexer::Indexed> FileIndexer::put(const ReadyFile& ready, bool force
         index_.put(ready.file, ready.etag, ready.sha256, &ready.bytes, &ready.note, &ready.chunks));
   else
     INDX_TRY(index_.put(ready.file, ready.etag, ready.sha256, nullptr, nullptr));
-  known_.insert_or_assign(
-      path, IndexedFile{path, ready.etag, ready.sha256, ready.file.size, ready.file.mtime_ns});
+  known_.insert_or_assign(path, known_as(ready));
   return Indexed{is_known ? FileChange::Updated : FileChange::Created, ready.etag};
 }
 

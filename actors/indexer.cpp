@@ -17,8 +17,12 @@
 namespace indx {
 namespace {
 
-constexpr std::chrono::milliseconds kSliceTime{50};
-constexpr std::size_t kSliceNotes = 500;
+/// A slice ends soon when somebody waits; else it goes on, for each commit of the full-text index
+/// costs as much as some hundred notes.
+constexpr std::chrono::milliseconds kShortSlice{50}, kLongSlice{1000};
+constexpr std::size_t kSliceNotes = 2000;
+/// From so many new files on, and when they are the larger part, the index is told of them first.
+constexpr std::size_t kBulkFiles = 1000;
 
 std::string fs_event_kind(FileChange change, std::string_view path) {
   return cat(event_family(path), ".") + (change == FileChange::Created   ? "created"
@@ -30,7 +34,9 @@ struct IndexerState {
   struct Scan {
     std::unique_ptr<ReadAhead> files;  ///< those that may have changed
     std::deque<std::string> gone;
-    bool is_done() const { return gone.empty() && (!files || files->is_done()); }
+    bool is_bulk = false;  ///< the index has something left to do after the files
+    bool files_are_done() const { return gone.empty() && (!files || files->is_done()); }
+    bool is_done() const { return files_are_done() && !is_bulk; }
     bool force = false;
     bool is_external = false;
     std::int64_t created = 0, updated = 0, deleted = 0, unchanged = 0, failed = 0;
@@ -184,15 +190,21 @@ Status IndexerState::begin_scan(const ScanRequest& request) {
         scan.gone.push_back(known->first);
   };
   std::deque<FileInfo> to_read;
+  std::vector<std::string> coming;
   for (auto& file : listing.files) {  // both are sorted by path
     pass_known(&file.path.str());
     if (!wanted(file.path.str())) continue;
-    if (!request.rebuild && files->is_unchanged(file))
+    if (!request.rebuild && files->is_unchanged(file)) {
       ++scan.unchanged;
-    else
-      to_read.push_back(std::move(file));
+      continue;
+    }
+    if (!files->known().contains(file.path.str())) coming.push_back(file.path.str());
+    to_read.push_back(std::move(file));
   }
   pass_known(nullptr);
+  scan.is_bulk = writer->is_bulk_open() ||
+                 (coming.size() >= kBulkFiles && coming.size() > files->known().size());
+  if (scan.is_bulk) INDX_TRY(writer->begin_bulk(coming));
   parts->indexing.total =
       static_cast<std::int64_t>(to_read.size() + scan.gone.size()) + scan.unchanged;
   parts->indexing.done = scan.unchanged;
@@ -214,6 +226,7 @@ void IndexerState::slice() {
     current->promises.clear();
     current->files.reset();
     current->gone.clear();
+    current->is_bulk = false;
   }
   if (current->is_done()) return end_scan();
   self->send(self, atom::slice_atom::value);
@@ -221,7 +234,7 @@ void IndexerState::slice() {
 
 Status IndexerState::work_on_slice() {
   auto& scan = *current;
-  const auto end = parts->clock.monotonic() + kSliceTime;
+  const auto begin = parts->clock.monotonic();
   struct Told {
     FileChange change = FileChange::None;
     std::string path, etag;
@@ -229,7 +242,7 @@ Status IndexerState::work_on_slice() {
   std::vector<Told> changed;
   std::int64_t worked = 0;
   INDX_TRY(writer->begin());
-  for (std::size_t i = 0; i < kSliceNotes && !scan.is_done(); ++i) {
+  for (std::size_t i = 0; i < kSliceNotes && !scan.files_are_done(); ++i) {
     if (!scan.gone.empty()) {
       // It may have come back since the folder was listed.
       const auto path = std::exchange(scan.gone.front(), {});
@@ -255,9 +268,12 @@ Status IndexerState::work_on_slice() {
       }
     }
     ++worked;
-    if (parts->clock.monotonic() >= end) break;
+    const auto took = parts->clock.monotonic() - begin;
+    if (took >= kLongSlice || (took >= kShortSlice && !self->mailbox().empty())) break;
   }
+  const bool ends_bulk = scan.files_are_done() && scan.is_bulk && INDX_TRY(writer->end_bulk());
   INDX_TRY(writer->commit());
+  if (ends_bulk) scan.is_bulk = false;
   parts->indexing.done.fetch_add(worked);
   for (const auto& [change, path, etag] : changed) tell(change, path, etag);
   return {};

@@ -7,6 +7,7 @@
 #include "vault/vault.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,9 +20,10 @@ class IndexPool;
 
 /// What the index knows of one file without reading it.
 struct IndexedFile {
-  std::string path, etag, sha256;
+  std::string etag;
   std::size_t size = 0;
-  std::int64_t mtime_ns = 0;
+  std::int64_t mtime_ns = 0, ctime_ns = 0;
+  std::uint64_t inode = 0;
 };
 
 /// The write side of index.db (derived, rebuildable). One thread at a time: the indexer owns it.
@@ -51,8 +53,16 @@ class NoteIndexWriter {
   /// Updates size and mtime of a file whose bytes did not change.
   Status touch(const FileInfo& file);
   Status clear();
-  /// All known files, sorted by path.
-  Result<std::vector<IndexedFile>> files();
+  /// For a scan that brings many new files: says which, so that links to them resolve at once.
+  /// Until `end_bulk` is done, orphans are not known. A crash in between is made good by the next
+  /// `begin_bulk`, which is due when `is_bulk_open`. In a transaction of its own.
+  Status begin_bulk(const std::vector<std::string>& coming);
+  /// Does a part of what was left to the end, inside the caller's transaction; true: all is done
+  /// once that commits.
+  Result<bool> end_bulk();
+  bool is_bulk_open() const;
+  /// All known files by path.
+  Result<std::map<std::string, IndexedFile>> files();
   /// Recomputes the resolved path of links whose folded last component is the file's (architecture
   /// 8, Links). Called by put and remove for new and gone paths.
   Result<std::string> generation();

@@ -82,7 +82,8 @@ Result<std::string> read_place(const VaultPlace& place, const NotePath& path) {
 FileInfo file_info(NotePath path, const struct stat& info) {
   return FileInfo{std::move(path), static_cast<std::size_t>(info.st_size),
                   std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec,
-                  info.st_ino};
+                  info.st_ino,
+                  std::int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec};
 }
 
 Timestamp modified_time(const struct stat& info) {

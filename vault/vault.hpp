@@ -16,6 +16,7 @@ struct FileInfo {
   std::size_t size = 0;
   std::int64_t mtime_ns = 0;
   std::uint64_t inode = 0;
+  std::int64_t ctime_ns = 0;  ///< last change of the inode: cannot be set back as mtime can
 };
 
 /// A file as it was read: exact bytes and what they hash to.

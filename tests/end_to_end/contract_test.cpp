@@ -31,9 +31,10 @@ Json without_nulls(const Json& json) {
   for (const auto& [key, value] : json.items()) {
     if (json.is_array())
       kept.push_back(without_nulls(value));
-    else if (key.ends_with("_json") && value.is_string())  // a value of any kind, as its text
-      kept[key.substr(0, key.size() - 5)] = Json::parse(value.get_ref<const std::string&>());
-    else if (!value.is_null())
+    else if (key.ends_with("_json") && value.is_string()) {  // a value of any kind, as its text
+      if (value != "null")
+        kept[key.substr(0, key.size() - 5)] = Json::parse(value.get_ref<const std::string&>());
+    } else if (!value.is_null())
       kept[key] = without_nulls(value);
   }
   return kept;

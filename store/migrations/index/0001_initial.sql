@@ -13,6 +13,8 @@ CREATE TABLE files (
   sha256 TEXT NOT NULL,
   size INTEGER NOT NULL,
   mtime_ns INTEGER NOT NULL,
+  ctime_ns INTEGER NOT NULL,
+  inode INTEGER NOT NULL,
   title TEXT NOT NULL,
   heading_count INTEGER NOT NULL,
   chunk_count INTEGER NOT NULL,
