@@ -130,8 +130,7 @@ Result<SearchPage> NoteIndexReader::search(const SearchRequest& request) {
 
   const auto db = INDX_TRY(impl_->pool->take());
   const auto generation = INDX_TRY(read_generation(*db));
-  auto lengths = impl_->lengths_at(generation);
-  SearchRun run(*db, &lengths);
+  SearchRun run(*db, impl_->memory, generation);
   const auto plan = plan_of(query);
   const auto check = INDX_TRY(FilterCheck::make(*db, request.filter));
   const bool is_any = request.match == SearchMatch::Any;
@@ -172,7 +171,6 @@ Result<SearchPage> NoteIndexReader::search(const SearchRequest& request) {
   }
   if (page.rows.empty() && !after)
     page.suggestions = INDX_TRY(suggest_words(*db, run, plan.texts, check));
-  impl_->keep_lengths(generation, lengths);
   if (has_more)
     page.next_cursor = encode_cursor({{"t", rows.size() > from_all ? 1 : 0},
                                       {"s", score_bits(rows.back().score)},

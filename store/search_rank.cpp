@@ -4,8 +4,10 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace indx {
 namespace {
@@ -115,6 +117,47 @@ Result<PhraseCounts> collect_matches(Database& db, std::string_view expression) 
   }
   if (counts.phrases == 1) counts.notes[0] = static_cast<std::int64_t>(counts.ids.size());
   return counts;
+}
+
+PhraseCounts combine_phrases(const std::vector<std::shared_ptr<const PhraseCounts>>& phrases,
+                             bool needs_all) {
+  PhraseCounts all;
+  all.phrases = phrases.size();
+  for (const auto& phrase : phrases) {
+    all.notes.push_back(static_cast<std::int64_t>(phrase->ids.size()));
+    all.note_count = std::max(all.note_count, phrase->note_count);
+    all.token_count = std::max(all.token_count, phrase->token_count);
+  }
+  std::vector<std::size_t> at(phrases.size(), 0);
+  const auto is_over = [&](std::size_t i) { return at[i] == phrases[i]->ids.size(); };
+  for (;;) {
+    // The next row: for all, none can be before the furthest head; for any, it is the nearest one.
+    std::optional<std::int64_t> next;
+    for (std::size_t i = 0; i < phrases.size(); ++i) {
+      if (is_over(i)) {
+        if (needs_all) return all;
+        continue;
+      }
+      const auto id = phrases[i]->ids[at[i]];
+      if (!next || (needs_all ? id > *next : id < *next)) next = id;
+    }
+    if (!next) return all;
+    bool is_in_all = true;
+    for (std::size_t i = 0; needs_all && i < phrases.size(); ++i) {
+      const auto& ids = phrases[i]->ids;
+      const auto from = ids.begin() + static_cast<std::ptrdiff_t>(at[i]);
+      if (*from != *next)
+        at[i] = static_cast<std::size_t>(std::lower_bound(from, ids.end(), *next) - ids.begin());
+      is_in_all = is_in_all && !is_over(i) && ids[at[i]] == *next;
+    }
+    if (!is_in_all) continue;
+    all.ids.push_back(*next);
+    for (std::size_t i = 0; i < phrases.size(); ++i) {
+      const bool is_here = !is_over(i) && phrases[i]->ids[at[i]] == *next;
+      all.frequencies.push_back(is_here ? phrases[i]->frequencies[at[i]] : 0);
+      if (is_here) ++at[i];
+    }
+  }
 }
 
 Result<std::vector<RankedNote>> rank_matches(Database& db, const PhraseCounts& counts,

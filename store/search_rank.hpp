@@ -36,6 +36,11 @@ int register_collector(sqlite3* db);
 
 Result<PhraseCounts> collect_matches(Database& db, std::string_view expression);
 
+/// The rows that hold all phrases, or any, from what was collected of each alone: what
+/// `collect_matches` would give for their conjunction or disjunction.
+PhraseCounts combine_phrases(const std::vector<std::shared_ptr<const PhraseCounts>>& phrases,
+                             bool needs_all);
+
 /// BM25 as FTS5's `bm25(notes_fts, 5, 3, 3, 1)` counts it (k1 1.2, b 0.75), bit for bit, by id.
 /// Lengths come from `*lengths`; when they are not there and the rows are many, they are read at
 /// once and left there.

@@ -87,6 +87,13 @@ bool holds_value(const QueryNode& node, const Json& value) {
 
 constexpr auto kById = [](const Found& a, const Found& b) { return a.id < b.id; };
 
+std::vector<Found> without(const std::vector<Found>& any, const std::vector<Found>& all) {
+  std::vector<Found> left;
+  std::set_difference(any.begin(), any.end(), all.begin(), all.end(), std::back_inserter(left),
+                      kById);
+  return left;
+}
+
 /// The rows of `scored` with these ids, score 0 for ids that have none. Both are sorted by id.
 std::vector<Found> pick(const std::vector<Found>& scored, const FileIds& ids) {
   std::vector<Found> found;
@@ -114,11 +121,31 @@ SearchPlan plan_of(const QueryNode& query) {
 }
 
 Result<std::vector<Found>> SearchRun::scores(const std::string& expression) {
-  const auto counts = INDX_TRY(collect_matches(db_, expression));
+  return rank(INDX_TRY(collect_matches(db_, expression)));
+}
+
+Result<std::vector<Found>> SearchRun::scores(const std::vector<std::string>& phrases,
+                                             bool needs_all) {
+  std::vector<std::shared_ptr<const PhraseCounts>> rows;
+  for (const auto& phrase : phrases) {
+    auto known = memory_.rows(generation_, phrase);
+    if (!known) {
+      known = std::make_shared<const PhraseCounts>(INDX_TRY(collect_matches(db_, phrase)));
+      memory_.keep(generation_, phrase, known);
+    }
+    rows.push_back(std::move(known));
+  }
+  return rank(rows.size() == 1 ? *rows[0] : combine_phrases(rows, needs_all));
+}
+
+Result<std::vector<Found>> SearchRun::rank(const PhraseCounts& counts) {
+  auto lengths = memory_.lengths(generation_);
+  const bool were_known = lengths != nullptr;
   std::vector<Found> all;
   all.reserve(counts.ids.size());
-  for (const auto& note : INDX_TRY(rank_matches(db_, counts, lengths_)))
+  for (const auto& note : INDX_TRY(rank_matches(db_, counts, &lengths)))
     all.push_back({note.id, note.score, {}});
+  if (lengths && !were_known) memory_.keep(generation_, std::move(lengths));
   return all;
 }
 
@@ -302,15 +329,16 @@ Result<SearchTiers> SearchRun::tiers(const SearchPlan& plan, bool want_some) {
   std::vector<std::string> parts;
   for (const auto* node : plan.words)
     if (auto part = fts_expression(*node)) parts.push_back(std::move(*part));
+  const bool are_phrases = std::all_of(plan.words.begin(), plan.words.end(),
+                                       [](const auto* n) { return n->kind == NodeKind::Text; });
   if (parts.size() < plan.words.size()) {
     tiers = INDX_TRY(tiers_by_sets(plan, want_some));
+  } else if (are_phrases) {
+    tiers.all = INDX_TRY(scores(parts, true));
+    if (want_some) tiers.some = without(INDX_TRY(scores(parts, false)), tiers.all);
   } else {
     tiers.all = INDX_TRY(scores(join(parts, " AND ")));
-    if (want_some) {
-      const auto any = INDX_TRY(scores(join(parts, " OR ")));
-      std::set_difference(any.begin(), any.end(), tiers.all.begin(), tiers.all.end(),
-                          std::back_inserter(tiers.some), kById);
-    }
+    if (want_some) tiers.some = without(INDX_TRY(scores(join(parts, " OR "))), tiers.all);
   }
   if (plan.required.empty()) return tiers;
   const auto allowed = INDX_TRY(ids_of(required));

@@ -1,7 +1,7 @@
 #pragma once
 #include "store/note_filter.hpp"
+#include "store/search_memory.hpp"
 #include "store/search_query.hpp"
-#include "store/search_rank.hpp"
 
 #include <memory>
 #include <optional>
@@ -36,14 +36,16 @@ SearchPlan plan_of(const QueryNode& query);
 /// text can tell is looked at for the notes that are left.
 class SearchRun {
  public:
-  /// `lengths`: see rank_matches.
-  SearchRun(Database& db, std::shared_ptr<const NoteLengths>* lengths)
-      : db_(db), lengths_(lengths) {}
+  /// The connection has to be in a read transaction at that generation.
+  SearchRun(Database& db, SearchMemory& memory, std::string generation)
+      : db_(db), memory_(memory), generation_(std::move(generation)) {}
 
   Result<SearchTiers> tiers(const SearchPlan& plan, bool want_some);
   Result<FileIds> ids_of(const QueryNode& node);
   /// Notes of an FTS5 expression that we built, with their BM25 scores, by id.
   Result<std::vector<Found>> scores(const std::string& expression);
+  /// The same for phrases that must all hold, or any of them.
+  Result<std::vector<Found>> scores(const std::vector<std::string>& phrases, bool needs_all);
 
  private:
   Result<FileIds> all_ids();
@@ -59,8 +61,11 @@ class SearchRun {
   Result<FileIds> scan(const QueryNode& node, const FileIds& within);
   Result<SearchTiers> tiers_by_sets(const SearchPlan& plan, bool want_some);
 
+  Result<std::vector<Found>> rank(const PhraseCounts& counts);
+
   Database& db_;
-  std::shared_ptr<const NoteLengths>* lengths_;
+  SearchMemory& memory_;
+  std::string generation_;
 };
 
 }  // namespace indx
