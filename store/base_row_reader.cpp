@@ -12,13 +12,13 @@ namespace {
 /// Up to so many files are cheaper to ask for one by one than to read all rows.
 constexpr std::size_t kFewFiles = 2000;
 
-using FileIds = std::unordered_set<std::int64_t>;
+using FileIdSet = std::unordered_set<std::int64_t>;
 
 /// The files that have all of the tags; nullopt: no tag is asked for.
-Result<std::optional<FileIds>> files_with_tags(Database& db, const std::vector<std::string>& tags) {
-  std::optional<FileIds> all;
+Result<std::optional<FileIdSet>> files_with_tags(Database& db, const std::vector<std::string>& tags) {
+  std::optional<FileIdSet> all;
   for (const auto& tag : tags) {
-    FileIds found;
+    FileIdSet found;
     auto query = db.prepare(
         "SELECT file_id FROM tags WHERE tag_key=?1 UNION ALL SELECT file_id FROM tags WHERE "
         "tag_key>=?2 AND tag_key<?3");  // `0` follows `/`: a range of what is below the tag
