@@ -7,7 +7,7 @@ namespace indx {
 namespace {
 
 /// A file that changed so shortly ago may change again within the same tick of its clock.
-constexpr std::chrono::seconds kSettled{2};
+constexpr std::chrono::seconds kSettledAge{2};
 
 }  // namespace
 
@@ -51,7 +51,7 @@ Result<OpenedFile> EngineFiles::open(const NotePath& asked) {
 
 Result<std::string> EngineFiles::etag_of_opened(const Vault::Opened& file) {
   const auto age = core_.parts.clock.now() - from_millis(file.info.mtime_ns / 1'000'000);
-  if (age > kSettled) {
+  if (age > kSettledAge) {
     const auto known =
         INDX_TRY(FileIndex(core_.parts.index->pool())
                      .etag(file.info.path.str(), static_cast<std::int64_t>(file.info.size),
