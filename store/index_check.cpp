@@ -193,7 +193,7 @@ Result<std::vector<std::string>> full_text_problems(Database& copy) {
   const auto tables =
       INDX_TRY(names_of(copy,
                         "SELECT name FROM sqlite_master WHERE type='table' AND sql LIKE '%USING "
-                        "fts5%' ORDER BY name"));
+                        "fts5(%' ORDER BY name"));
   for (const auto& table : tables) {
     const auto checked = copy.execute(
         cat("INSERT INTO \"", table, "\"(\"", table, "\", rank) VALUES ('integrity-check', 1)"));
