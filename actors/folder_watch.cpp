@@ -14,7 +14,7 @@
 namespace indx {
 namespace {
 
-constexpr std::uint32_t kMask = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM |
+constexpr std::uint32_t kMask = IN_CLOSE_WRITE | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM |
                                 IN_MOVED_TO | IN_ONLYDIR | IN_EXCL_UNLINK | IN_DONT_FOLLOW;
 
 std::string child(const std::string& folder, const std::string& name) {
@@ -161,8 +161,8 @@ void FolderWatch::read_events(Changes* changes) {
       const auto path = child(folder->second, name);
       if ((event->mask & IN_ISDIR) == 0) {
         changes->paths.insert(path);
-      } else if ((event->mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
-        watch_tree(path, changes);
+      } else if ((event->mask & (IN_CREATE | IN_MOVED_TO | IN_ATTRIB)) != 0) {
+        watch_tree(path, changes);  // also one that can be read only now
       } else {
         // A folder that left keeps its watches under the old name: drop them and compare
         // everything.

@@ -44,6 +44,8 @@ TEST_CASE("a watch tells of every way to save a file", "[actors][watch]") {
   vault.write(".a.md.swp", "4");
   fs::rename(full(".a.md.swp"), full("a.md"));
   CHECK(hears_of(watch, "a.md"));
+  fs::last_write_time(full("a.md"), fs::last_write_time(full("a.md")) - std::chrono::hours(1));
+  CHECK(hears_of(watch, "a.md"));
   fs::remove(full("a.md"));
   CHECK(hears_of(watch, "a.md"));
   vault.write("new/deep/b.md", "5");

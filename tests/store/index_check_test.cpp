@@ -78,6 +78,13 @@ TEST_CASE("a changed value in any column of any table is found", "[store][index_
     while (query.step().value()) columns.emplace_back(query.text(0), query.text(1));
   }
   REQUIRE(columns.size() > 50);
+  std::map<std::string, std::int64_t> row_counts;
+  for (const auto& [table, column] : columns) {
+    auto db = open_index_of(good);
+    auto count = db.prepare(cat("SELECT count(*) FROM ", table));
+    REQUIRE(count.step().value());
+    row_counts[table] = count.integer(0);
+  }
   for (const auto& [table, column] : columns) {
     IndexFixture bad;
     bad.put(kNotes);
@@ -91,7 +98,7 @@ TEST_CASE("a changed value in any column of any table is found", "[store][index_
       db.execute(cat("UPDATE ", table, " SET ", column, "=", value, row)).value();
     }
     INFO(table << "." << column);
-    CHECK_FALSE(differences(bad, good).empty());
+    if (row_counts[table] > 0) CHECK_FALSE(differences(bad, good).empty());
   }
 }
 
