@@ -39,10 +39,12 @@ struct WantedHeading {
     key = heading_key(text);
   }
 
+  bool is_literally(const Heading& heading) const {
+    return raw == plain_text_of(heading) || raw == heading.text;
+  }
   bool is_exactly(const Heading& heading) const {
-    const std::string_view own = plain_text_of(heading);
-    return raw == own || raw == heading.text ||
-           ((level == 0 || level == heading.level) && text == own);
+    return is_literally(heading) ||
+           ((level == 0 || level == heading.level) && text == plain_text_of(heading));
   }
   bool is_like(const Heading& heading) const {
     return !key.empty() && (level == 0 || level == heading.level) &&
@@ -148,9 +150,14 @@ Result<std::size_t> find_heading(const ParsedNote& note, const HeadingAddress& a
   for (const std::string& name : address.heading_path) wanted.emplace_back(name);
   if (!is_path) wanted.emplace_back(address.heading);
   const auto parents = parents_of(note);
+  // A text that ends like a block id, or begins like marks, is first taken as it stands.
   Matches found = matches_of(
       note, wanted, is_path, parents,
-      [](const WantedHeading& one, const Heading& heading) { return one.is_exactly(heading); });
+      [](const WantedHeading& one, const Heading& heading) { return one.is_literally(heading); });
+  if (found.partial.empty())
+    found = matches_of(
+        note, wanted, is_path, parents,
+        [](const WantedHeading& one, const Heading& heading) { return one.is_exactly(heading); });
   if (found.partial.empty())
     found = matches_of(
         note, wanted, is_path, parents,

@@ -268,6 +268,22 @@ TEST_CASE("random section edits keep every other byte and the headings", "[vault
   }
 }
 
+TEST_CASE("the address of a heading leads back to it, whatever its text looks like",
+          "[vault][A37]") {
+  for (const std::string_view text :
+       {"# d ^p ^item\n\n# d ^q\n\n# d\n", "# ## A\n\n## A\n\n# A ##\n",
+        "# a\n\n## a ^x ^y\n\n# a ^x\n", "# \\# x #\n\n# x\n"}) {
+    const ParsedNote note = parse_note(text);
+    const auto addresses = heading_addresses(note);
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      INFO(text << " heading " << i);
+      const auto found = find_heading(note, addresses[i]);
+      REQUIRE(found);
+      CHECK(*found == i);
+    }
+  }
+}
+
 TEST_CASE("hostile notes are edited in bounded time", "[vault][A37]") {
   std::string many;
   for (int i = 0; i < 20000; ++i) many += "# a\n";
