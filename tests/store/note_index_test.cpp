@@ -343,7 +343,7 @@ TEST_CASE("a damaged, foreign or newer index is moved aside and made anew", "[st
   Database::open(path, {.durability = Durability::Off})
       .value()
       .execute(
-          "INSERT INTO files VALUES (1,'a.md','a',1,'','',0,0,'',0,0,0,NULL);"
+          "INSERT INTO files VALUES (1,'a.md','a',1,'','',0,0,0,0,'',0,0,0,NULL);"
           "UPDATE meta SET value='1' WHERE key='content'")
       .value();
   open();
