@@ -51,14 +51,15 @@ class FormScanner {
  public:
   explicit FormScanner(const FileBytes& body) : body_(body) {}
 
-  /// Where `mark` stands at or after `from`; nullopt: nowhere.
+  /// Where `mark` stands at or after `from` and is followed by the end of its line, or by `--`;
+  /// nullopt: nowhere. Anything else that begins like it belongs to the file.
   Result<std::optional<std::uint64_t>> find(std::string_view mark, std::uint64_t from) const {
-    while (from < body_.size()) {
-      const std::string block = INDX_TRY(body_.read(from, kFormBlock + mark.size()));
-      const auto at = block.find(mark);
-      if (at != block.npos) return std::optional<std::uint64_t>(from + at);
-      if (block.size() < kFormBlock + mark.size()) break;
-      from += kFormBlock;
+    for (; from < body_.size(); from += kFormBlock) {
+      const std::string block = INDX_TRY(body_.read(from, kFormBlock + mark.size() + 2));
+      for (auto at = block.find(mark); at < kFormBlock; at = block.find(mark, at + 1)) {
+        const auto after = std::string_view(block).substr(at + mark.size(), 2);
+        if (after == "\r\n" || after == "--") return std::optional<std::uint64_t>(from + at);
+      }
     }
     return std::optional<std::uint64_t>();
   }
@@ -89,7 +90,6 @@ Result<FormData> read_form_data(const FileBytes& body, const std::string& bounda
   for (std::size_t count = 0;; ++count) {
     const std::string after = INDX_TRY(body.read(at, 2));
     if (after == "--") return form;
-    if (after != "\r\n") return malformed_form("a boundary is followed by other text");
     if (count == kMaxFormParts) return malformed_form(cat("more than ", kMaxFormParts, " parts"));
     const std::string head = INDX_TRY(body.read(at + 2, kMaxFormHead));
     const auto head_end = head.starts_with("\r\n") ? std::size_t{0} : head.find("\r\n\r\n");
