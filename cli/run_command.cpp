@@ -13,6 +13,7 @@
 namespace indx {
 namespace {
 
+constexpr int kRowsAtOnce = 500;
 constexpr std::uint64_t kMaxStdinBytes = std::uint64_t{64} << 30U;  // the vault has its own limit
 
 /// What can be said before anything is opened, so that it is the same everywhere.
@@ -78,6 +79,20 @@ int print_lines(const Operation& operation, const Json& data) {
   return 0;
 }
 
+/// Page after page, until the list ends or nobody reads on.
+int print_whole_list(Dispatcher& dispatcher, Call call) {
+  call.input["limit"] = call.operation->page_size(kRowsAtOnce);
+  while (true) {
+    const auto answer = dispatcher.call_and_wait(call);
+    if (!answer.result) return print_error(answer.result.error());
+    if (!write_all(STDOUT_FILENO, lines_text(*call.operation, *answer.result))) return 1;
+    const auto cursor = answer.result->value("next_cursor", Json());
+    if (!cursor.is_string()) return 0;
+    call.input["cursor"] = cursor;
+    call.is_next_page = true;
+  }
+}
+
 int print_answer(const Invocation& invocation, const Answer& answer) {
   if (answer.result && answer.file)
     return print_file(invocation.output, *answer.result, *answer.file);
@@ -124,6 +139,14 @@ int run_command(const Invocation& invocation, const Environment& env, const Regi
   call.idempotency_key = invocation.global.idempotency_key.value_or("");
   call.is_async = invocation.global.is_async;
   call.keep = !invocation.global.stream;
+  const bool is_whole_list = invocation.global.ndjson && call.operation->has_pages() &&
+                             !call.is_async && !call.input.contains("limit") &&
+                             !call.input.contains("cursor");
+  if (is_whole_list) {
+    const int code = print_whole_list(*place->dispatcher, std::move(call));
+    place->close();
+    return code;
+  }
   Progress progress(invocation);
   const Answer answer = place->dispatcher->call_and_wait(std::move(call), progress.listener());
   progress.end();

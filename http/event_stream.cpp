@@ -2,12 +2,10 @@
 
 #include "base/text.hpp"
 #include "http/rest.hpp"
+#include "http/task_thread.hpp"
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
 #include <mutex>
-#include <thread>
 
 namespace indx {
 namespace {
@@ -86,46 +84,6 @@ class FeedStream : public std::enable_shared_from_this<FeedStream> {
   std::string early_;  // frames from before the stream began
   std::shared_ptr<ResponseStream> stream_;
   std::unique_ptr<Subscription> subscription_;
-};
-
-/// Runs tasks one after another, so that bus threads need not.
-class TaskThread {
- public:
-  ~TaskThread() {
-    {
-      const std::scoped_lock lock(mutex_);
-      is_ending_ = true;
-    }
-    changed_.notify_all();
-    if (thread_.joinable()) thread_.join();
-  }
-  void post(std::function<void()> task) {
-    const std::scoped_lock lock(mutex_);
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-    tasks_.push_back(std::move(task));
-    changed_.notify_one();
-  }
-
- private:
-  void run() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [this] { return is_ending_ || !tasks_.empty(); });
-      if (is_ending_) return;
-      auto task = std::move(tasks_.front());
-      tasks_.pop_front();
-      lock.unlock();
-      task();
-      task = {};
-      lock.lock();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
-  bool is_ending_ = false;
-  std::thread thread_;
 };
 
 /// One client of /v1/jobs/{id}/events. Each event makes it read the record once more; events that

@@ -161,6 +161,7 @@ void RequestReader::parse_head(std::string_view head) {
 
   parsed_ = std::make_unique<Parsed>();
   auto& request = parsed_->request;
+  request.is_http_1_0 = is_http_1_0;
   request.method = parsed.getMethod();
   std::string target = parsed.getURI();
   if (const auto scheme = target.find("://"); scheme != target.npos && !target.starts_with('/')) {

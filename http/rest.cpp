@@ -5,6 +5,7 @@
 #include "http/event_stream.hpp"
 #include "http/file_response.hpp"
 #include "http/json_body.hpp"
+#include "http/line_stream.hpp"
 #include "http/upload.hpp"
 #include "ops/openapi.hpp"
 
@@ -189,8 +190,7 @@ const Json* list_of(const Operation& operation, const Json& data) {
 HttpResponse lines_response(const Json& list, const Json& data, const RequestId& id) {
   HttpResponse response;
   response.headers = {{"Content-Type", "application/x-ndjson"}, {"X-Request-Id", id.value}};
-  for (const auto& item : list)
-    response.body += item.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  response.body = lines_of(list);
   if (data.contains("next_cursor") && data["next_cursor"].is_string())
     response.headers.emplace_back("X-Indx-Next-Cursor", data["next_cursor"].get<std::string>());
   return response;
@@ -277,7 +277,8 @@ class CallStream {
 };
 
 void run_operation(const Operation& operation, Dispatcher& dispatcher, const HttpRequest& request,
-                   const PathCaptures& captures, const Responder& responder) {
+                   const PathCaptures& captures, const Responder& responder,
+                   const std::shared_ptr<TaskThread>& thread) {
   if (!takes_query(request.method) && !operation.takes_file && !request.body.empty() &&
       !is_json_type(request.header("content-type"))) {
     auto refused = error_response(
@@ -293,6 +294,9 @@ void run_operation(const Operation& operation, Dispatcher& dispatcher, const Htt
                   accepts(request, "application/x-ndjson"),
                   request.header("if-none-match"),
                   operation.gives_file ? file_conditions(request) : FileConditions{}};
+  if (form.wants_lines && request.method == "GET" && is_whole_list(*call))
+    return send_lines(dispatcher, std::move(*call), !request.is_http_1_0, thread, request.id,
+                      responder);
   responder.on_disconnect([cancel = call->cancel] { cancel.cancel(CancelReason::Requested); });
 
   const bool is_long = operation.execution != Execution::Inline || operation.needs_provider;
@@ -369,12 +373,13 @@ void add_operational_routes(Router& router, Dispatcher& dispatcher) {
 void add_rest_routes(Router& router, Dispatcher& dispatcher) {
   add_operational_routes(router, dispatcher);
   add_event_routes(router, dispatcher);
+  const auto thread = std::make_shared<TaskThread>();  // shared: with the streams, weakly
   for (const auto& operation : dispatcher.registry().all()) {
     if (operation.route.method.empty()) continue;
     router.add(operation.route.method, operation.route.pattern,
-               [&operation, &dispatcher](const HttpRequest& request, const auto& captures,
-                                         const Responder& responder) {
-                 run_operation(operation, dispatcher, request, captures, responder);
+               [&operation, &dispatcher, thread](const HttpRequest& request, const auto& captures,
+                                                 const Responder& responder) {
+                 run_operation(operation, dispatcher, request, captures, responder, thread);
                });
   }
 }

@@ -24,6 +24,7 @@ struct HttpRequest {
   std::string body;
   std::shared_ptr<FileBytes> body_file;  ///< instead of `body`, where a BodyPlan says so
   std::string remote;                    ///< address of the client
+  bool is_http_1_0 = false;              ///< its sender knows no chunks
   bool is_local_socket = false;          ///< came over `.indx/socket`
   bool is_loopback_listener = false;     ///< came to a listener that only this machine reaches
   RequestId id;
@@ -54,6 +55,9 @@ class ResponseStream {
   virtual ~ResponseStream() = default;
   /// False: the client is gone.
   virtual bool write(std::string frame) = 0;
+  /// Runs once, on the stream thread, when all that was written so far is sent; never when the
+  /// client is gone. For who has more to say than fits into a buffer.
+  virtual void when_drained(std::function<void()> callback) = 0;
   virtual void close() = 0;
 };
 

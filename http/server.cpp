@@ -39,6 +39,7 @@ bool is_event_stream(const HttpResponse& head) {
 class ClosedStream : public ResponseStream {
  public:
   bool write(std::string) override { return false; }
+  void when_drained(std::function<void()>) override {}
   void close() override {}
 };
 

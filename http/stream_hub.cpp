@@ -87,6 +87,13 @@ bool HubStream::write(std::string frame) {
   return true;
 }
 
+void HubStream::when_drained(std::function<void()> callback) {
+  const std::scoped_lock lock(mutex_);
+  if (is_closing_ || is_over_) return;
+  on_drained_ = std::move(callback);
+  announce();
+}
+
 void HubStream::close() { finish({}); }
 
 void HubStream::finish(std::string bytes, FileTail tail) {
@@ -277,7 +284,10 @@ void StreamHub::flush(const std::shared_ptr<HubStream>& stream) {
   const bool has_rest = !stream->tail_.is_empty();
   const bool is_complete = stream->is_closing_ && stream->frames_.empty() && !has_rest;
   if (has_rest && !is_cut && !is_blocked) stream->announce();
+  std::function<void()> on_drained;
+  if (stream->frames_.empty() && !is_blocked) on_drained.swap(stream->on_drained_);
   lock.unlock();
+  if (on_drained) on_drained();
   if (is_cut) return end(stream, End::PeerLeft);
   if (is_complete) return end(stream, End::Complete);
   if (is_blocked == stream->wants_out_) return;
@@ -321,13 +331,14 @@ void StreamHub::end(const std::shared_ptr<HubStream>& stream, End how) {
     --count_;
     size_ = count_;
   }
-  std::function<void()> on_gone;
+  std::function<void()> on_gone, on_drained;
   std::deque<std::string> unsent;
   {
     const std::scoped_lock lock(keep->mutex_);
     keep->is_over_ = true;
     keep->has_left_ = how == End::PeerLeft;
     on_gone.swap(keep->on_gone_);
+    on_drained.swap(keep->on_drained_);  // dropped outside of the lock: it may hold the last owner
     unsent.swap(keep->frames_);
   }
   auto fd = std::move(keep->fd_);

@@ -49,6 +49,7 @@ class HubStream : public ResponseStream, public std::enable_shared_from_this<Hub
 
   HubStream(UniqueFd fd, Options options, std::shared_ptr<HubInbox> inbox);
   bool write(std::string frame) override;
+  void when_drained(std::function<void()> callback) override;
   void close() override;
   /// The last bytes, however many.
   void finish(std::string bytes, FileTail tail = {});
@@ -66,7 +67,7 @@ class HubStream : public ResponseStream, public std::enable_shared_from_this<Hub
   std::size_t queued_ = 0;
   FileTail tail_;  // read when no frame is left
   bool is_closing_ = false, is_over_ = false, has_left_ = false, is_announced_ = false;
-  std::function<void()> on_gone_;
+  std::function<void()> on_gone_, on_drained_;
 
   const std::size_t max_buffer_;
   const bool only_flushes_;

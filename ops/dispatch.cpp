@@ -162,7 +162,8 @@ class LocalDispatcher : public Dispatcher {
     if (backend_.is_draining())
       return make_error(Reason::Draining, "The server is stopping; try again in a moment.",
                         Json{{"retry_after_s", 1}});
-    if (const auto wait = limiter_.take(call.principal.subject)) {
+    const auto wait = call.is_next_page ? std::nullopt : limiter_.take(call.principal.subject);
+    if (wait) {
       const auto seconds = std::chrono::ceil<std::chrono::seconds>(*wait).count();
       return make_error(Reason::RateLimited,
                         cat("Too many calls with this token; wait ", seconds, " s."),

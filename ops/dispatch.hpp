@@ -16,9 +16,10 @@ struct Call {
   Json input = Json::object();
   Principal principal;
   std::string idempotency_key;
-  bool is_async = false;                      ///< answer with a job at once: 202
-  bool keep = false;                          ///< the job goes on when nobody waits for it
-  CancelToken cancel;                         ///< cancelled when the caller went away
+  bool is_async = false;      ///< answer with a job at once: 202
+  bool is_next_page = false;  ///< of a list that is told as one: the limit counted its first page
+  bool keep = false;          ///< the job goes on when nobody waits for it
+  CancelToken cancel;         ///< cancelled when the caller went away
   std::shared_ptr<const Upload> upload = {};  ///< of an operation that takes a file
 };
 

@@ -104,6 +104,13 @@ Json responses(const Operation& operation) {
   Json success{{"description", operation.summary}};
   if (operation.route.method != "HEAD")
     success["content"] = Json{{"application/json", {{"schema", envelope}}}};
+  if (operation.has_pages())
+    success["content"]["application/x-ndjson"] = Json{
+        {"schema",
+         {{"type", "string"},
+          {"description",
+           "A row a line. Without limit and cursor the whole list; with them one page, and the "
+           "header X-Indx-Next-Cursor while there are more."}}}};
   result[cat(operation.success_status)] = success;
   if (operation.execution != Execution::Inline)
     result["202"] = Json{

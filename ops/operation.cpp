@@ -4,6 +4,12 @@
 
 namespace indx {
 
+int Operation::page_size(int most) const {
+  const auto* limit = input.find("limit");
+  const double largest = limit == nullptr ? most : limit->schema.maximum.value_or(most);
+  return static_cast<int>(std::min<double>(largest, most));
+}
+
 Registry::Registry(std::vector<Operation> operations) : operations_(std::move(operations)) {}
 
 const Operation* Registry::find(std::string_view name) const {

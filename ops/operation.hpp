@@ -70,6 +70,14 @@ struct Operation {
   /// an inline call; empty function: never.
   std::function<bool(const Json& input)> may_be_large;
 
+  /// Whether its list comes in pages that can be asked for one after another.
+  bool has_pages() const {
+    return !list.empty() && output.find("next_cursor") != nullptr &&
+           input.find("cursor") != nullptr && input.find("limit") != nullptr;
+  }
+  /// The largest page that it gives, at most `most`.
+  int page_size(int most) const;
+
   /// Whether an Idempotency-Key means something: the call changes something or may cost money
   /// (G16).
   bool takes_idempotency_key() const { return effect != Effect::Reads || needs_provider; }

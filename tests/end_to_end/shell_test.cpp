@@ -1,3 +1,4 @@
+#include "base/http_client.hpp"
 #include "base/text.hpp"
 #include "tests/end_to_end/running_server.hpp"
 #include "tests/support/raw_http.hpp"
@@ -5,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <set>
 
 namespace indx {
 namespace {
@@ -173,6 +175,66 @@ TEST_CASE("shells complete words, flags, notes and tags", "[end_to_end][A94]") {
     CHECK(loaded.code == 0);
     CHECK(loaded.err.empty());
   }
+}
+
+TEST_CASE("a long list comes whole as lines, page by page", "[end_to_end][A24][A96]") {
+  const TempFolder vault;
+  for (int i = 0; i < 1203; ++i) vault.write(cat("n", i, ".md"), cat("# N", i, "\n"));
+  RunningServer server(vault);
+  const auto paths_in = [](const std::string& lines) {
+    std::set<std::string> paths;
+    std::size_t count = 0;
+    for (const auto& line : split(lines, '\n')) {
+      if (line.empty()) continue;
+      ++count;
+      paths.insert(Json::parse(line)["path"].get<std::string>());
+    }
+    CHECK(count == paths.size());
+    return paths;
+  };
+  const auto lines_of = [&](const std::string& target) {
+    HttpClientRequest request;
+    request.url = server.url() + target;
+    request.headers = {{"Authorization", "Bearer " + server.token()},
+                       {"Accept", "application/x-ndjson"}};
+    const auto response = http_exchange(request, {});
+    REQUIRE(response);
+    return *response;
+  };
+
+  const auto whole = lines_of("/v1/notes");
+  CHECK(whole.headers.at("transfer-encoding") == "chunked");
+  CHECK(paths_in(whole.body).size() == 1203);
+  const auto page = lines_of("/v1/notes?limit=7");
+  CHECK(paths_in(page.body).size() == 7);
+  CHECK(page.headers.count("x-indx-next-cursor") == 1);
+  CHECK(lines_of("/v1/notes?path_glob=n1.md").headers.count("content-length") == 1);
+  CHECK(lines_of("/v1/notes?tag=").status == lines_of("/v1/notes?tag=&limit=1").status);
+  const auto printed = run_indx({"--vault", vault.path(), "--ndjson", "note", "list"});
+  CHECK(printed.out == whole.body);
+  const auto one = run_indx({"--vault", vault.path(), "--ndjson", "note", "list", "--limit", "7"});
+  CHECK(one.out == page.body);
+  CHECK(says(one.err, "next_cursor: "));
+  server.stop();
+  CHECK(run_indx({"--vault", vault.path(), "--ndjson", "note", "list"}).out == whole.body);
+}
+
+TEST_CASE("a client that leaves a list early ends the work for it", "[end_to_end][A24]") {
+  const TempFolder vault;
+  for (int i = 0; i < 3000; ++i) vault.write(cat("n", i, ".md"), "x\n");
+  RunningServer server(vault);
+  const int port = std::stoi(server.url().substr(server.url().rfind(':') + 1));
+  for (int i = 0; i < 50; ++i) {
+    test::RawClient client(port, 4096);
+    client.send(
+        "GET /v1/notes HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\n"
+        "Authorization: Bearer " +
+        server.token() + "\r\n\r\n");
+    if (i % 2 == 0) client.read_until("\n{\"path\"");
+    client.leave();
+  }
+  CHECK(server.call("GET", "/v1/notes?limit=1").status == 200);
+  CHECK(server.stop() == 0);
 }
 
 TEST_CASE("the manual page has no mistakes", "[end_to_end][A94]") {

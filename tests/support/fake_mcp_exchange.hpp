@@ -86,6 +86,7 @@ class FakeMcpExchange : public Responder::Target {
       state_->changed.notify_all();
       return true;
     }
+    void when_drained(std::function<void()> callback) override { callback(); }
     void close() override {
       const std::scoped_lock lock(state_->mutex);
       state_->is_closed = true;
