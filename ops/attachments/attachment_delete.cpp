@@ -26,6 +26,7 @@ Operation attachment_delete() {
       .guidance = "Only on request of a person. Links to it stay and become unresolved.",
       .scopes = {Scope::VaultWrite},
       .route = {"DELETE", "/v1/files/{path}"},
+      .cli_positional = {"path"},
       .effect = Effect::Destructive,
       .is_listed_in_mcp = false,
       .input = {path_field(&Input::path), if_match_field(&Input::if_match),
