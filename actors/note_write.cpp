@@ -134,6 +134,7 @@ Result<bool> perform_write(const Vault& vault, NoteWrite& write, std::string* di
   const auto replaced =
       INDX_TRY(vault.replace(change.path, write.before, *write.after, write.intent.temp_name));
   *displaced = replaced.displaced;
+  write.also_displaced = replaced.newer;
   return !replaced.displaced_external_edit;
 }
 
@@ -172,6 +173,8 @@ Status abandon_write(State& state, const NoteWrite& write, const std::string& di
   if (!displaced.empty())
     INDX_TRY(
         state.versions.keep(write.intent.path, displaced, write.intent.job_id, write.intent.at));
+  for (const auto& bytes : write.also_displaced)
+    INDX_TRY(state.versions.keep(write.intent.path, bytes, write.intent.job_id, write.intent.at));
   return {};
 }
 

@@ -16,6 +16,7 @@ struct NoteWrite {
   std::optional<std::string> before, after;  ///< nullopt: no file
   WriteOutcome outcome;
   WriteIntent intent;
+  std::vector<std::string> also_displaced;  ///< edits of others, beyond the first
 };
 
 /// Reads the note, checks rules and guards, applies the change to the bytes. Touches nothing.

@@ -268,6 +268,13 @@ bool holds_inode(const VaultPlace& place, ino_t inode) {
          info.st_ino == inode;
 }
 
+std::optional<ino_t> inode_of(const VaultPlace& place) {
+  struct stat info {};
+  if (::fstatat(place.folder.get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return std::nullopt;
+  return info.st_ino;
+}
+
 bool same_version(const struct stat& a, const struct stat& b) {
   return a.st_ino == b.st_ino && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
          a.st_mtim.tv_nsec == b.st_mtim.tv_nsec && a.st_ctim.tv_sec == b.st_ctim.tv_sec &&
@@ -323,7 +330,7 @@ Result<Vault::Replaced> exchange(const VaultPlace& place, const std::string& bef
     return ::renameat2(folder, temp.name(), folder, place.name.c_str(), RENAME_EXCHANGE) == 0;
   };
   if (!swap()) {
-    if (errno == ENOENT) return Vault::Replaced{true, {}};  // deleted outside
+    if (errno == ENOENT) return Vault::Replaced{true, {}, {}};  // deleted outside
     if (is_unsupported_rename(errno)) return place_by_rename(place, before, temp, path);
     return file_error(errno, "replace", path.str());
   }
@@ -331,13 +338,22 @@ Result<Vault::Replaced> exchange(const VaultPlace& place, const std::string& bef
   Result<std::string> came_back = read_place(displaced, path);
   if (came_back && *came_back == before)
     return Vault::Replaced{};  // the temp file, now the old bytes, goes
-  Vault::Replaced result{true, came_back ? *came_back : std::string()};
-  if (holds_inode(place, temp.inode())) {
-    if (!swap() || !holds_inode(displaced, temp.inode()))
-      temp.taken();  // never remove bytes that are not ours
-  } else if (!came_back) {
-    temp.taken();
+  Vault::Replaced result{true, came_back ? *came_back : std::string(), {}};
+  // Only while the path still holds what we put there is anything put back; an edit that came in
+  // between takes the place of the one before it.
+  auto in_place = temp.inode();
+  while (holds_inode(place, in_place)) {
+    const auto in_temp = inode_of(displaced);
+    if (!came_back || !in_temp || !swap()) {
+      temp.taken();  // never remove bytes that are nowhere else
+      return result;
+    }
+    if (holds_inode(displaced, in_place)) return result;
+    came_back = read_place(displaced, path);
+    if (came_back) result.newer.push_back(*came_back);
+    in_place = *in_temp;
   }
+  if (!came_back) temp.taken();
   return result;
 }
 

@@ -65,6 +65,7 @@ class Vault {
   struct Replaced {
     bool displaced_external_edit = false;  ///< true: not written; `displaced` holds what was there
     std::string displaced;
+    std::vector<std::string> newer;  ///< edits that came while it was put back, oldest first
   };
   /// Rules 2.6, G2(b), G3: temp file (named by the caller, so that an intent can name it), fsync,
   /// exchange, fsync of the folder. `before` is what the file must hold (nullopt: must not exist).

@@ -49,6 +49,36 @@ std::string mcp_write(const std::string& path, const std::string& body) {
 
 }  // namespace
 
+TEST_CASE("a crash between two notes of a batch leaves each whole, changed or untouched",
+          "[end_to_end][A23]") {
+  constexpr int kBatch = 300;
+  const TempFolder vault;
+  const auto name = [](int i) { return cat("note-", 100 + i, ".md"); };
+  const std::string before = "# Note\n\n#old " + std::string(3000, 'x') + "\n",
+                    after = "# Note\n\n#new " + std::string(3000, 'x') + "\n";
+  for (int i = 0; i < kBatch; ++i) vault.write(name(i), before);
+  RunningServer server(vault);
+  const auto changed = [&] {
+    int count = 0;
+    for (int i = 0; i < kBatch; ++i) count += vault.read(name(i)) == after ? 1 : 0;
+    return count;
+  };
+
+  const auto id = server.start_job("/v1/tags/rename", {{"from", "old"}, {"to", "new"}});
+  REQUIRE(wait_until([&] { return changed() > 0; }));
+  server.kill();
+
+  const int complete = changed();
+  int untouched = 0;
+  for (int i = 0; i < kBatch; ++i) untouched += vault.read(name(i)) == before ? 1 : 0;
+  CHECK(complete > 0);
+  CHECK(untouched > 0);
+  CHECK(complete + untouched == kBatch);
+  RunningServer again(vault);
+  CHECK(again.wait_for_job(id)["state"] == "succeeded");
+  CHECK(changed() == kBatch);
+}
+
 TEST_CASE("of two writers with the same etag one wins", "[end_to_end][A11]") {
   const TempFolder vault;
   vault.write("a.md", "start\n");
