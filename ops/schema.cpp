@@ -373,7 +373,27 @@ class Repair {
   std::vector<std::string>* repaired_;
 };
 
+/// Text that was meant as JSON and is none: says where it breaks.
+std::optional<Error> broken_json(const std::string& name, const std::string& text) {
+  const auto start = text.find_first_not_of(" \t\r\n");
+  if (start == text.npos || (text[start] != '{' && text[start] != '[')) return std::nullopt;
+  try {
+    [[maybe_unused]] const Json whole = Json::parse(text);
+    return std::nullopt;
+  } catch (const Json::parse_error& e) {
+    const std::size_t at = std::min(e.byte, text.size());
+    return invalid(
+        cat("`", name, "` is not valid JSON: it ",
+            at >= text.size() ? "ends too early"
+                              : cat("breaks at byte ", at, ", near `",
+                                    prefix_at_grapheme(text.substr(at == 0 ? 0 : at - 1), 20), "`"),
+            "."),
+        Json{{"path", name}, {"expected", "JSON"}, {"byte", at}});
+  }
+}
+
 Error text_error(const SchemaNode& node, const std::string& name, const std::string& text) {
+  if (auto broken = broken_json(name, text)) return std::move(*broken);
   const std::string expected = expected_text(node);
   const std::string actual = actual_text(node, Json(text));
   return invalid(cat("`", name, "` must be ", expected, ", not ", actual, "."),
