@@ -6,6 +6,7 @@
 #include "cli/files.hpp"
 #include "cli/follow_job.hpp"
 #include "cli/sse_reader.hpp"
+#include "ops/route_field.hpp"
 #include "vault/note_path.hpp"
 
 #include <algorithm>
@@ -33,6 +34,13 @@ std::string query_text(const Json& value) {
 
 /// The address of a call: captures filled in, the rest of a read as query. What is left of `input`
 /// is the body.
+/// A segment of dots would bend the address; the slashes beside it are then encoded, and refused.
+bool has_dots(std::string_view text) {
+  const auto segments = split(text, '/');
+  return std::any_of(segments.begin(), segments.end(),
+                     [](const auto& one) { return one == "." || one == ".."; });
+}
+
 Result<std::string> target_of(const Operation& operation, Json& input) {
   std::string target;
   for (const auto& part : split(operation.route.pattern.substr(1), '/')) {
@@ -46,10 +54,11 @@ Result<std::string> target_of(const Operation& operation, Json& input) {
       return invalid(cat("`", field, "` is required."), Json{{"path", field}});
     std::string text = query_text(input[field]);
     input.erase(field);
-    if (field == "path")
+    const bool is_path = takes_segments(field) && field != "tag";
+    if (is_path)
       text = INDX_TRY(NotePath::parse(text))
                  .str();  // as the handler will: no `..` may bend the address
-    target += percent_encode(text, field == "path");
+    target += percent_encode(text, takes_segments(field) && (is_path || !has_dots(text)));
   }
   if (!has_query(operation.route.method) && !operation.takes_file) return target;
   char separator = '?';

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "http/rest.hpp"
+#include "ops/route_field.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,8 +17,7 @@ using Captures = std::map<std::string, std::string>;
 bool is_capture(std::string_view part) { return part.starts_with('{') && part.ends_with('}'); }
 
 bool is_long_capture(std::string_view part) {
-  constexpr std::array<std::string_view, 4> kLong{"{path}", "{from}", "{to}", "{tag}"};
-  return std::find(kLong.begin(), kLong.end(), part) != kLong.end();
+  return is_capture(part) && takes_segments(part.substr(1, part.size() - 2));
 }
 
 /// Segments of `path` that each part of `pattern` takes, shortest first; empty: no match.
