@@ -232,9 +232,9 @@ class TempFile {
 
   Status write(std::string_view bytes, const struct stat* old, Durability durability,
                const NotePath& path) {
-    const VaultFd fd(::openat(folder_, name_.c_str(),
-                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                              old == nullptr ? 0666 : 0600));
+    VaultFd fd(::openat(folder_, name_.c_str(),
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                        old == nullptr ? 0666 : 0600));
     if (!fd) return file_error(errno, "write", path.str());
     present_ = true;
     if (!write_all(fd.get(), bytes)) return file_error(errno, "write", path.str());
@@ -249,6 +249,7 @@ class TempFile {
     struct stat info {};
     if (::fstat(fd.get(), &info) != 0) return file_error(errno, "stat", path.str());
     inode_ = info.st_ino;
+    fd_ = std::move(fd);
     return {};
   }
   const char* name() const { return name_.c_str(); }
@@ -259,6 +260,7 @@ class TempFile {
   int folder_;
   std::string name_;
   ino_t inode_ = 0;
+  VaultFd fd_;  ///< open, so that the inode stays ours
   bool present_ = false;
 };
 
@@ -335,23 +337,37 @@ Result<Vault::Replaced> exchange(const VaultPlace& place, const std::string& bef
     return file_error(errno, "replace", path.str());
   }
   const VaultPlace displaced{VaultFd(::fcntl(folder, F_DUPFD_CLOEXEC, 0)), temp.name()};
-  Result<std::string> came_back = read_place(displaced, path);
+  std::vector<OpenFile> seen;  // kept open, so that no other file gets their inodes meanwhile
+  const auto read_displaced = [&]() -> Result<std::string> {
+    OpenFile file = INDX_TRY(open_regular(displaced, path));
+    std::string bytes;
+    if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, bytes))
+      return file_error(errno, "read", path.str());
+    seen.push_back(std::move(file));
+    return bytes;
+  };
+  Result<std::string> came_back = read_displaced();
   if (came_back && *came_back == before)
     return Vault::Replaced{};  // the temp file, now the old bytes, goes
   Vault::Replaced result{true, came_back ? *came_back : std::string(), {}};
   // Only while the path still holds what we put there is anything put back; an edit that came in
-  // between takes the place of the one before it.
+  // between takes the place of the one before it. Bytes that are nowhere else are never removed.
   auto in_place = temp.inode();
+  bool is_spare = true;
   while (holds_inode(place, in_place)) {
     const auto in_temp = inode_of(displaced);
-    if (!came_back || !in_temp || !swap()) {
-      temp.taken();  // never remove bytes that are nowhere else
+    if (!in_temp || !swap()) {
+      temp.taken();
       return result;
     }
-    if (holds_inode(displaced, in_place)) return result;
-    came_back = read_place(displaced, path);
-    if (came_back) result.newer.push_back(*came_back);
+    if (holds_inode(displaced, in_place)) {
+      if (!is_spare) temp.taken();
+      return result;
+    }
     in_place = *in_temp;
+    is_spare = came_back.has_value();
+    came_back = read_displaced();
+    if (came_back) result.newer.push_back(*came_back);
   }
   if (!came_back) temp.taken();
   return result;
