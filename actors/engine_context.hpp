@@ -1,7 +1,7 @@
 #pragma once
 #include "actors/core.hpp"
-#include "actors/engine_files.hpp"
 #include "actors/engine_doctor.hpp"
+#include "actors/engine_files.hpp"
 #include "actors/engine_links.hpp"
 #include "actors/engine_lists.hpp"
 #include "actors/engine_versions.hpp"

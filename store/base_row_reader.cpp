@@ -15,7 +15,8 @@ constexpr std::size_t kFewFiles = 2000;
 using FileIdSet = std::unordered_set<std::int64_t>;
 
 /// The files that have all of the tags; nullopt: no tag is asked for.
-Result<std::optional<FileIdSet>> files_with_tags(Database& db, const std::vector<std::string>& tags) {
+Result<std::optional<FileIdSet>> files_with_tags(Database& db,
+                                                 const std::vector<std::string>& tags) {
   std::optional<FileIdSet> all;
   for (const auto& tag : tags) {
     FileIdSet found;
