@@ -1,6 +1,7 @@
 // note_read over HTTP against a bare handler on the same front that returns the same bytes; then
 // event streams: 2,000 open SSE clients and how fast events reach them all. The load generator
 // shares the machine with the server.
+// rows: A103
 #include "actors/engine.hpp"
 #include "bench/support.hpp"
 #include "http/rest.hpp"
@@ -21,7 +22,7 @@ namespace {
 using namespace indx;
 using namespace indx::bench;
 
-constexpr int kConnections = 16, kSeconds = 3, kStreams = 2000, kEvents = 100;
+constexpr int kNotes = 1000, kConnections = 16, kSeconds = 3, kStreams = 2000, kEvents = 100;
 
 int connect_to(int port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -75,6 +76,29 @@ double requests_per_s(int port, const std::vector<std::string>& requests) {
     });
   for (auto& client : clients) client.join();
   return static_cast<double>(done) / kSeconds;
+}
+
+/// A list as lines: how soon the first bytes of the body came, and the whole answer.
+struct LineList {
+  double first_ms = 0, seconds = 0;
+  std::string answer;
+};
+LineList read_lines(int port, const std::string& request) {
+  LineList list;
+  const int fd = connect_to(port);
+  char chunk[65536];
+  const double begin = now_s();
+  send_all(fd, request);
+  while (!list.answer.ends_with("\r\n0\r\n\r\n")) {
+    const auto n = ::recv(fd, chunk, sizeof chunk, 0);
+    if (n <= 0) std::exit(1);
+    list.answer.append(chunk, static_cast<std::size_t>(n));
+    if (list.first_ms == 0 && list.answer.find('{') != std::string::npos)
+      list.first_ms = (now_s() - begin) * 1000;
+  }
+  list.seconds = now_s() - begin;
+  ::close(fd);
+  return list;
 }
 
 /// Seconds in which that many clients connect to a plain socket that accepts and does nothing more.
@@ -152,7 +176,7 @@ int main() {
   files.rlim_cur = files.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &files);
   const Folder folder("http");
-  generate_vault(folder.path / "vault", 1000);
+  generate_vault(folder.path / "vault", kNotes);
   Config config;
   config.vault_dir = (folder.path / "vault").string();
   config.index_dir = (folder.path / "index").string();
@@ -195,6 +219,36 @@ int main() {
   const double floor = requests_per_s(port, {head("/bare")});
   const double value = requests_per_s(port, reads);
   print({.name = "note_read_http", .value = value, .unit = "requests/s", .floor = floor});
+
+  auto ask = head("/v1/notes");
+  ask.insert(ask.size() - 2, "Accept: application/x-ndjson\r\n");
+  std::vector<double> first_ms, seconds, bare_ms;
+  for (int i = 0; i < 20; ++i) {
+    const auto list = read_lines(port, ask);
+    first_ms.push_back(list.first_ms);
+    seconds.push_back(list.seconds);
+    bare_body = list.answer;
+  }
+  const int bare = connect_to(port);
+  for (int i = 0; i < 20; ++i) {
+    std::string buffer;
+    const double begin = now_s();
+    send_all(bare, head("/bare"));
+    read_answer(bare, buffer);
+    bare_ms.push_back((now_s() - begin) * 1000);
+  }
+  ::close(bare);
+  print({.name = "ndjson_first_byte",
+         .value = percentile(first_ms, .95),
+         .unit = "ms",
+         .floor = percentile(bare_ms, .5),
+         .bar = 50});
+  print({.name = "ndjson_rows",
+         .value = kNotes / percentile(seconds, .5),
+         .unit = "rows/s",
+         .floor = kNotes * 1000 / percentile(bare_ms, .5),
+         .bar = 5000,
+         .bar_is_maximum = false});
 
   const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
   const double before = resident_mb(::getpid()), opening = now_s();

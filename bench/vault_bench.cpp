@@ -3,6 +3,7 @@
 // searches, questions about links and bases, reads, a patch, an edit by another program until it is
 // found, a move that rewrites 1,000 notes, and memory at rest. The floor of each is measured beside
 // it.
+// rows: A100 A101 A102 A104
 #include "actors/engine.hpp"
 #include "bench/floor.hpp"
 
@@ -90,6 +91,7 @@ class VaultBench {
     reads(engine);
     external_edits(engine);
     move(engine);
+    writes(engine);
     unsynced_patch();
     memory();
   }
@@ -241,6 +243,20 @@ class VaultBench {
            .bar = 1.5 + 1.3 * floor});
   }
 
+  void writes(Running& engine) {
+    constexpr int kWrites = 200;
+    const double floor = seconds_to_replace(folder_.path / "replace", kWrites);
+    const double begin = now_s();
+    for (int i = 0; i < kWrites; ++i)
+      engine.ask("note_write", {{"path", cat("written/note-", i, ".md")}, {"body", "# Written\n"}});
+    print({.name = named("writes"),
+           .value = kWrites / (now_s() - begin),
+           .unit = "notes/s",
+           .floor = kWrites / floor,
+           .bar = 50,
+           .bar_is_maximum = false});
+  }
+
   void unsynced_patch() {
     Running engine(folder_.path, false, Durability::Off);
     const auto raw = times_ms(50, [&](std::size_t) {
@@ -255,7 +271,7 @@ class VaultBench {
                                                {"ops",
                                                 {{{"op", "append_to_section"},
                                                   {"heading", cat("Section ", i)},
-                                                  {"content", "One more line.\n"}}}}});
+                                                  {"markdown", "One more line.\n"}}}}});
                    }),
           percentile(raw, .5), 6, {});
   }
