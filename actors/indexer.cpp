@@ -134,6 +134,7 @@ Result<Json> IndexerState::index(const IndexRequest& request) {
 }
 
 void IndexerState::tell(FileChange change, const std::string& path, const std::string& etag) {
+  if (parts->own_writes.are_ours(path, etag)) return;
   const Json data{{"path", path}, {"etag", etag}};
   StateChange event{[kind = fs_event_kind(change, path), data](State& state) -> Result<Json> {
     INDX_TRY(state.tell({.kind = kind, .actor = "fs", .subject = "local", .data = data}));

@@ -1,5 +1,6 @@
 #pragma once
 #include "actors/lane_pool.hpp"
+#include "actors/own_writes.hpp"
 #include "actors/permits.hpp"
 #include "actors/running_jobs.hpp"
 #include "ai/provider.hpp"
@@ -44,6 +45,7 @@ struct Parts {
   LanePool lanes;
   RunningJobs running;
   IndexProgress indexing;
+  OwnWrites own_writes;
   Permits state_permits{4096}, writer_permits{256}, indexer_permits{1024};
   std::atomic<bool> is_draining = false;
 

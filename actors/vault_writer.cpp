@@ -161,8 +161,10 @@ void VaultWriterState::commit(StateChange change, const FlightPtr& flight,
 void VaultWriterState::on_promised(const FlightPtr& flight, Result<Json> promised) {
   if (!promised.has_value()) return land(flight, promised.error());
   std::string displaced;
+  parts->own_writes.expect(flight->write.outcome);
   auto performed = perform_write(parts->vault, flight->write, &displaced);
   if (performed.has_value() && performed.value()) return finish(flight);
+  parts->own_writes.forget(flight->write.outcome);
   const auto& write = flight->write;
   flight->failure = performed.has_value()
                         ? etag_mismatch(write.outcome.path, write.outcome.old_etag,
