@@ -1,8 +1,7 @@
 #include "store/search_rank.hpp"
 
 #include "base/text.hpp"
-
-#include <sqlite3.h>
+#include "store/fts5.hpp"
 
 #include <algorithm>
 #include <array>
@@ -95,16 +94,9 @@ Result<std::uint32_t> length_of(Database& db, std::int64_t id) {
 }  // namespace
 
 int register_collector(sqlite3* db) {
-  fts5_api* api = nullptr;
-  sqlite3_stmt* statement = nullptr;
-  int code = sqlite3_prepare_v2(db, "SELECT fts5(?1)", -1, &statement, nullptr);
-  if (code != SQLITE_OK) return code;
-  sqlite3_bind_pointer(statement, 1, &api, "fts5_api_ptr", nullptr);
-  sqlite3_step(statement);
-  code = sqlite3_finalize(statement);
-  if (code != SQLITE_OK) return code;
-  if (api == nullptr) return SQLITE_ERROR;
-  return api->xCreateFunction(api, "indx_collect", nullptr, collect_row, nullptr);
+  return with_fts5(db, [](fts5_api& api) {
+    return api.xCreateFunction(&api, "indx_collect", nullptr, collect_row, nullptr);
+  });
 }
 
 Result<PhraseCounts> collect_matches(Database& db, std::string_view expression) {

@@ -1,8 +1,7 @@
 #include "store/tokenizer.hpp"
 
 #include "base/unicode.hpp"
-
-#include <sqlite3.h>
+#include "store/fts5.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -201,17 +200,10 @@ int tokenize(Fts5Tokenizer* /*tokenizer*/, void* context, int /*flags*/, const c
 }  // namespace
 
 int register_tokenizer(sqlite3* db) {
-  fts5_api* api = nullptr;
-  sqlite3_stmt* statement = nullptr;
-  int code = sqlite3_prepare_v2(db, "SELECT fts5(?1)", -1, &statement, nullptr);
-  if (code != SQLITE_OK) return code;
-  sqlite3_bind_pointer(statement, 1, &api, "fts5_api_ptr", nullptr);
-  sqlite3_step(statement);
-  code = sqlite3_finalize(statement);
-  if (code != SQLITE_OK) return code;
-  if (api == nullptr) return SQLITE_ERROR;
-  fts5_tokenizer functions{create_tokenizer, delete_tokenizer, tokenize};
-  return api->xCreateTokenizer(api, "indx", api, &functions, nullptr);
+  return with_fts5(db, [](fts5_api& api) {
+    fts5_tokenizer functions{create_tokenizer, delete_tokenizer, tokenize};
+    return api.xCreateTokenizer(&api, "indx", &api, &functions, nullptr);
+  });
 }
 
 }  // namespace indx

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-TEST_CASE("what an editor saves by renaming is never lost to a write", "[end_to_end][A11]") {
+TEST_CASE("what an editor saves by renaming is never lost to a write", "[end_to_end]") {
   const TempFolder vault;
   vault.write("a.md", "start\n");
   RunningServer server(vault, {}, {{"INDX_RATE_LIMIT_PER_MINUTE", "0"}});
@@ -55,7 +55,7 @@ TEST_CASE("what an editor saves by renaming is never lost to a write", "[end_to_
   CHECK(run_indx({"doctor", "--vault", vault.path()}).code == 0);
 }
 
-TEST_CASE("two processes that write take turns and lose nothing", "[end_to_end][A11]") {
+TEST_CASE("two processes that write take turns and lose nothing", "[end_to_end]") {
   const TempFolder vault;
   vault.write("a.md", "start\n");
   std::vector<std::vector<std::string>> written(2);

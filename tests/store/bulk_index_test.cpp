@@ -44,7 +44,7 @@ void finish(NoteIndexWriter& writer) {
 
 }  // namespace
 
-TEST_CASE("files that were told of first are linked as files that were not", "[store][A43][A68]") {
+TEST_CASE("files that were told of first are linked as files that were not", "[store]") {
   SeededRandom random(11);
   for (int round = 0; round < 20; ++round) {
     const auto notes = linked_notes(random);
@@ -70,7 +70,7 @@ TEST_CASE("files that were told of first are linked as files that were not", "[s
   }
 }
 
-TEST_CASE("a scan that was broken off is made good by the next one", "[store][A68]") {
+TEST_CASE("a scan that was broken off is made good by the next one", "[store]") {
   SeededRandom random(12);
   const auto notes = linked_notes(random);
   IndexFixture plain, bulk;
