@@ -59,6 +59,7 @@ Json token_json(const TokenRecord& token) {
 EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
     : run_(std::move(run)),
       core_(run_->core),
+      visible_(core_.parts.vault, core_.parts.config, run_->principal.path_scope()),
       links_(run_->core, run_->principal.path_scope()),
       versions_(run_->core, run_->principal.path_scope()),
       lists_(run_->core, run_->principal.path_scope()),
@@ -112,8 +113,8 @@ Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
 }
 
 Result<WriteOutcome> EngineContext::write_step(std::string_view key, const NoteChange& change) {
-  INDX_TRY(check_visible(change.path));
-  if (change.to) INDX_TRY(check_visible(*change.to));
+  INDX_TRY(visible_.check(change.path));
+  if (change.to) INDX_TRY(visible_.check(*change.to));
   if (!is_job()) return core_.write(write_request(change));
   auto request = write_request(change);
   request.step_key = INDX_TRY(take_key(key));
@@ -230,27 +231,9 @@ void EngineContext::emit(const std::string& kind, const Json& data) {
 
 // ---- notes
 
-Status EngineContext::check_visible(const NotePath& path) const {
-  if (run_->principal.path_scope().allows(path.str())) return {};
-  return make_error(Reason::Forbidden, cat("This token may not use ", path.str(), "."),
-                    {{"path", path.str()}});
-}
+Result<NoteFile> EngineContext::read(const NotePath& path) { return visible_.read(path); }
 
-Result<NoteFile> EngineContext::read(const NotePath& path) {
-  INDX_TRY(check_visible(path));
-  auto file = core_.parts.vault.read(path);
-  if (file.has_value() || file.error().reason != Reason::NotFound ||
-      !config().case_insensitive_match)
-    return file;
-  const auto spelled = core_.parts.vault.find_ignoring_case(path);
-  if (!spelled) return file;
-  INDX_TRY(check_visible(*spelled));
-  return core_.parts.vault.read(*spelled);
-}
-
-bool EngineContext::exists(const NotePath& path) {
-  return check_visible(path).has_value() && core_.parts.vault.stat(path).has_value();
-}
+bool EngineContext::exists(const NotePath& path) { return visible_.exists(path); }
 
 WriteRequest EngineContext::write_request(const NoteChange& change) const {
   // One write of many is not the reply of the call.
@@ -267,8 +250,8 @@ WriteRequest EngineContext::write_request(const NoteChange& change) const {
 }
 
 Result<WriteOutcome> EngineContext::write(const NoteChange& change) {
-  INDX_TRY(check_visible(change.path));
-  if (change.to) INDX_TRY(check_visible(*change.to));
+  INDX_TRY(visible_.check(change.path));
+  if (change.to) INDX_TRY(visible_.check(*change.to));
   return core_.write(write_request(change));
 }
 
@@ -300,7 +283,7 @@ Result<std::vector<TagCount>> EngineContext::tags() {
 
 Result<std::vector<ResolvedLink>> EngineContext::forward_links(const NotePath& path) {
   INDX_TRY(core_.ensure_scanned());
-  INDX_TRY(check_visible(path));
+  INDX_TRY(visible_.check(path));
   auto links = INDX_TRY(
       LinkIndex(core_.parts.index->pool()).forward(path.str(), run_->principal.path_scope()));
   return links ? std::move(links->links) : std::vector<ResolvedLink>();

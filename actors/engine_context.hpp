@@ -5,6 +5,7 @@
 #include "actors/engine_links.hpp"
 #include "actors/engine_lists.hpp"
 #include "actors/engine_versions.hpp"
+#include "actors/visible_files.hpp"
 #include "ops/context.hpp"
 
 #include <memory>
@@ -111,7 +112,6 @@ class EngineContext : public Context,
   Result<std::vector<Json>> list() override;
   Result<bool> revoke(const std::string& id) override;
 
-  Status check_visible(const NotePath& path) const;
   Result<std::string> take_key(std::string_view key);
   Result<std::optional<Json>> stored_step(const std::string& key, const std::string& inputs_hash);
   WriteRequest write_request(const NoteChange& change) const;
@@ -120,6 +120,7 @@ class EngineContext : public Context,
 
   std::shared_ptr<Run> run_;  // shared: with the lanes of a map
   Core& core_;
+  const VisibleFiles visible_;
   EngineLinks links_;
   EngineVersions versions_;
   EngineLists lists_;

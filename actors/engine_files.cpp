@@ -1,6 +1,5 @@
 #include "actors/engine_files.hpp"
 
-#include "base/text.hpp"
 #include "store/file_index.hpp"
 
 namespace indx {
@@ -27,22 +26,8 @@ Result<Page<AttachmentRow>> EngineFiles::list(AttachmentFilter filter, int limit
   return page;
 }
 
-Result<OpenedFile> EngineFiles::open(const NotePath& asked) {
-  const auto check = [this](const NotePath& path) -> Status {
-    if (scope_.allows(path.str())) return {};
-    return make_error(Reason::Forbidden, cat("This token may not use ", path.str(), "."),
-                      {{"path", path.str()}});
-  };
-  INDX_TRY(check(asked));
-  const Vault& vault = core_.parts.vault;
-  auto opened = vault.open_file(asked);
-  if (!opened && opened.error().reason == Reason::NotFound &&
-      core_.parts.config.case_insensitive_match)
-    if (const auto spelled = vault.find_ignoring_case(asked)) {
-      INDX_TRY(check(*spelled));
-      opened = vault.open_file(*spelled);
-    }
-  const Vault::Opened file = INDX_TRY(std::move(opened));
+Result<OpenedFile> EngineFiles::open(const NotePath& path) {
+  const Vault::Opened file = INDX_TRY(visible_.open(path));
   const std::string etag = INDX_TRY(etag_of_opened(file));
   return OpenedFile{
       {file.info.path.str(), etag, file.info.size, from_millis(file.info.mtime_ns / 1'000'000)},

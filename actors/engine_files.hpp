@@ -1,5 +1,6 @@
 #pragma once
 #include "actors/core.hpp"
+#include "actors/visible_files.hpp"
 #include "ops/files.hpp"
 
 namespace indx {
@@ -7,7 +8,8 @@ namespace indx {
 /// Files that are no notes, over the vault and the index, for one caller.
 class EngineFiles : public Files {
  public:
-  EngineFiles(Core& core, PathScope scope) : core_(core), scope_(std::move(scope)) {}
+  EngineFiles(Core& core, const PathScope& scope)
+      : core_(core), scope_(scope), visible_(core.parts.vault, core.parts.config, scope) {}
 
   Result<Page<AttachmentRow>> list(AttachmentFilter filter, int limit,
                                    const std::string& cursor) override;
@@ -18,6 +20,7 @@ class EngineFiles : public Files {
 
   Core& core_;
   const PathScope scope_;
+  const VisibleFiles visible_;
 };
 
 }  // namespace indx

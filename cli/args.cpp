@@ -131,7 +131,7 @@ class ArgParser {
     Words known;
     for (const auto& row : global_flags()) known.emplace_back(row.name);
     if (result_.command != nullptr)
-      for (const auto& flag : result_.command->flags) known.push_back(flag.name);
+      for (const auto& flag : result_.command->flags()) known.push_back(flag.name);
     const std::string where =
         result_.command == nullptr ? "" : " of `indx " + join(result_.words, " ") + "`";
     return invalid(cat("`--", name, "` is no flag", where, ".", did_you_mean(name, known, "--")),
@@ -149,7 +149,7 @@ class ArgParser {
       }
       if (result_.command == nullptr) return unknown_word(word, next);
     }
-    if (positionals_.size() == result_.command->positionals.size()) return one_too_many(word);
+    if (positionals_.size() == result_.command->positionals().size()) return one_too_many(word);
     positionals_.push_back(word);
     return {};
   }
@@ -172,7 +172,7 @@ class ArgParser {
           flag_name.starts_with("no-") ? result_.command->find_flag(flag_name.substr(3)) : nullptr;
       if (negated != nullptr && negated->value.empty() && !value)
         return take_value(*negated, true, "false");
-      for (const auto& positional : result_.command->positionals)
+      for (const auto& positional : result_.command->positionals())
         if (kebab(positional.name) == flag_name)
           return take_named(positional.name, flag_name, std::move(value));
     }
@@ -210,7 +210,7 @@ class ArgParser {
       return invalid(cat("`--", flag.name, "` is given twice."), Json{{"path", "--" + flag.name}});
     values.push_back(std::move(*value));
     // `--paths a.md b.md`: nothing else could be meant by the words that follow
-    if (flag.schema.type == SchemaNode::Type::Array && result_.command->positionals.empty())
+    if (flag.schema.type == SchemaNode::Type::Array && result_.command->positionals().empty())
       while (at_ < args_.size() && !args_[at_].starts_with("-"))
         values.push_back(INDX_TRY(next_value(flag.name)));
     return {};
@@ -229,7 +229,7 @@ class ArgParser {
 
   Status fill_positionals() {
     std::size_t used = 0;
-    for (const auto& wanted : result_.command->positionals) {
+    for (const auto& wanted : result_.command->positionals()) {
       const auto named = named_.find(wanted.name);
       if (named != named_.end() || used < positionals_.size()) {
         const auto& text = named != named_.end() ? named->second : positionals_[used++];
@@ -247,7 +247,7 @@ class ArgParser {
   /// In the order of the schema, so that `--vocabulary JSON` comes before `--max-per-note`, which
   /// changes it.
   Status fill_flags() {
-    for (const auto& flag : result_.command->flags) {
+    for (const auto& flag : result_.command->flags()) {
       const auto given = values_.find(&flag);
       if (given != values_.end()) INDX_TRY(fill_flag(flag, given->second));
     }

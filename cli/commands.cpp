@@ -102,6 +102,23 @@ SchemaNode text_node(std::string description, std::vector<std::string> allowed =
   return node;
 }
 
+Arguments arguments_of(const Operation& operation) {
+  Arguments arguments;
+  for (const auto& name : operation.cli_positional)
+    if (const auto* property = operation.input->find(name))
+      arguments.positionals.push_back({name, property->schema, property->is_required});
+  arguments.flags = flags_of(operation.input, operation.cli_positional);
+  if (operation.takes_file)
+    arguments.positionals.push_back(
+        {std::string(kFileArgument), text_node("The file to send; `-` is stdin."), true});
+  if (operation.gives_file)
+    arguments.flags.push_back(flag_of(
+        std::string(kOutputFlag), {std::string(kOutputFlag)},
+        text_node("Write the file there and tell about it on stdout; left out or `-`: write the "
+                  "file to stdout.")));
+  return arguments;
+}
+
 Command command_of(const Operation& operation) {
   Command command;
   command.words =
@@ -109,18 +126,7 @@ Command command_of(const Operation& operation) {
   command.summary = operation.summary;
   command.guidance = operation.guidance;
   command.operation = &operation;
-  for (const auto& name : operation.cli_positional)
-    if (const auto* property = operation.input.find(name))
-      command.positionals.push_back({name, property->schema, property->is_required});
-  command.flags = flags_of(operation.input, operation.cli_positional);
-  if (operation.takes_file)
-    command.positionals.push_back(
-        {std::string(kFileArgument), text_node("The file to send; `-` is stdin."), true});
-  if (operation.gives_file)
-    command.flags.push_back(flag_of(
-        std::string(kOutputFlag), {std::string(kOutputFlag)},
-        text_node("Write the file there and tell about it on stdout; left out or `-`: write the "
-                  "file to stdout.")));
+  command.arguments = Lazy<Arguments>([&operation] { return arguments_of(operation); });
   return command;
 }
 
@@ -131,63 +137,72 @@ SchemaNode typed_node(Type type, std::string description) {
 }
 
 Command special_command(Special special, std::string_view words, std::string summary,
-                        std::string guidance) {
+                        std::string guidance, Arguments arguments = {}) {
   Command command;
   command.words = split(words, ' ');
   command.summary = std::move(summary);
   command.guidance = std::move(guidance);
   command.special = special;
+  command.arguments = std::move(arguments);
   return command;
 }
 
 std::vector<Command> special_commands() {
-  auto serve = special_command(Special::Serve, "serve",
-                               "Serve the vault over REST, SSE and MCP until a signal comes.",
-                               "Without --vault and INDX_VAULT it serves /vault. SIGTERM and "
-                               "Ctrl-C stop it; a second one at once.");
-  serve.flags = {
+  Arguments of_serve;
+  of_serve.flags = {
       flag_of("host", {"host"}, text_node("Address to listen on; default 127.0.0.1.")),
       flag_of("port", {"port"},
               typed_node(Type::Integer, "Port to listen on; default 8080, 0: the system picks.")),
       flag_of("socket_only", {"socket_only"},
               typed_node(Type::Boolean, "Listen on the socket in the index folder only."))};
+  auto serve = special_command(Special::Serve, "serve",
+                               "Serve the vault over REST, SSE and MCP until a signal comes.",
+                               "Without --vault and INDX_VAULT it serves /vault. SIGTERM and "
+                               "Ctrl-C stop it; a second one at once.",
+                               std::move(of_serve));
   serve.example = "indx serve --vault ~/notes --port 8080";
-  auto mcp = special_command(
-      Special::McpServe, "mcp serve", "Serve one MCP client over stdin and stdout.",
-      "For the configuration of an MCP host. Uses the live server of the vault when there is one.");
   SchemaNode scopes = typed_node(
       Type::Array,
       "What the client may do; default vault:read,vault:write. `path:GLOB` narrows it to notes.");
   scopes.items = std::make_shared<SchemaNode>(text_node(""));
-  mcp.flags = {flag_of("stdio", {"stdio"},
-                       typed_node(Type::Boolean,
-                                  "Use stdin and stdout; the only transport of this command.")),
-               flag_of("scopes", {"scopes"}, scopes)};
-  mcp.flags.back().splits_commas = true;
+  Arguments of_mcp;
+  of_mcp.flags = {flag_of("stdio", {"stdio"},
+                          typed_node(Type::Boolean,
+                                     "Use stdin and stdout; the only transport of this command.")),
+                  flag_of("scopes", {"scopes"}, scopes)};
+  of_mcp.flags.back().splits_commas = true;
+  auto mcp = special_command(
+      Special::McpServe, "mcp serve", "Serve one MCP client over stdin and stdout.",
+      "For the configuration of an MCP host. Uses the live server of the vault when there is one.",
+      std::move(of_mcp));
   mcp.example = "indx mcp serve --stdio --vault ~/notes --scopes vault:read";
-  auto watch = special_command(Special::JobWatch, "job watch", "Follow a job to its end.",
-                               "A progress bar on a terminal, else one JSON object a line. Ends "
-                               "with the exit code of the job.");
-  watch.positionals = {
-      {"id", text_node("Id of the job; left out: the newest one that is not finished."), false}};
+  const auto positional = [](std::string name, SchemaNode schema, bool is_required) {
+    return Arguments{{{std::move(name), std::move(schema), is_required}}, {}};
+  };
+  auto watch = special_command(
+      Special::JobWatch, "job watch", "Follow a job to its end.",
+      "A progress bar on a terminal, else one JSON object a line. Ends "
+      "with the exit code of the job.",
+      positional("id", text_node("Id of the job; left out: the newest one that is not finished."),
+                 false));
   watch.example = "indx job watch";
   auto resume = special_command(Special::JobResume, "job resume",
                                 "Run a job that waits for a server here, and wait for it.",
-                                "For jobs that an earlier command or server left behind.");
-  resume.positionals = {{"id", text_node("Id of the job."), true}};
+                                "For jobs that an earlier command or server left behind.",
+                                positional("id", text_node("Id of the job."), true));
   resume.example = "indx job resume 01JQ3V0F8Y4T2XK8M6N1ZB5C7D";
-  auto schema = special_command(Special::Schema, "schema",
-                                "Print the contract: operations, inputs, outputs, errors.", "");
-  schema.positionals = {{"operation", text_node("Name of one operation; left out: all."), false}};
+  auto schema = special_command(
+      Special::Schema, "schema", "Print the contract: operations, inputs, outputs, errors.", "",
+      positional("operation", text_node("Name of one operation; left out: all."), false));
   schema.example = "indx schema note_read";
   auto openapi = special_command(Special::OpenApi, "openapi",
                                  "Print the OpenAPI 3.1 document of the REST routes.", "");
   openapi.example = "indx openapi > openapi.json";
   auto man = special_command(Special::Man, "man", "Print the manual page.", "");
   man.example = "indx man | man -l -";
-  auto completion = special_command(Special::Completion, "completion",
-                                    "Print the completion script of a shell.", "");
-  completion.positionals = {{"shell", text_node("The shell.", {"bash", "zsh", "fish"}), true}};
+  auto completion = special_command(
+      Special::Completion, "completion", "Print the completion script of a shell.", "",
+      positional("shell", text_node("The shell.", {"bash", "zsh", "fish"}), true));
   completion.example = "indx completion bash > ~/.local/share/bash-completion/completions/indx";
   auto version = special_command(Special::Version, "version", "Print name and version.", "");
   version.example = "indx version";
@@ -197,9 +212,9 @@ std::vector<Command> special_commands() {
 }  // namespace
 
 const Flag* Command::find_flag(std::string_view name) const {
-  const auto it =
-      std::find_if(flags.begin(), flags.end(), [&](const Flag& flag) { return flag.name == name; });
-  return it == flags.end() ? nullptr : &*it;
+  const auto it = std::find_if(flags().begin(), flags().end(),
+                               [&](const Flag& flag) { return flag.name == name; });
+  return it == flags().end() ? nullptr : &*it;
 }
 
 std::vector<Command> make_commands(const Registry& registry) {

@@ -1,4 +1,5 @@
 #pragma once
+#include "base/lazy.hpp"
 #include "ops/operation.hpp"
 
 #include <optional>
@@ -25,6 +26,12 @@ struct Positional {
   bool is_required = true;
 };
 
+/// What may follow the words of a command.
+struct Arguments {
+  std::vector<Positional> positionals;
+  std::vector<Flag> flags;
+};
+
 /// Verbs that are no operations.
 enum class Special : std::uint8_t {
   None,
@@ -48,9 +55,10 @@ struct Command {
   std::string summary, guidance, example;
   const Operation* operation = nullptr;  ///< of the registry that the commands were made from
   Special special = Special::None;
-  std::vector<Positional> positionals;
-  std::vector<Flag> flags;
+  Lazy<Arguments> arguments;  ///< made for the command that was typed, not for all
 
+  const std::vector<Positional>& positionals() const { return arguments->positionals; }
+  const std::vector<Flag>& flags() const { return arguments->flags; }
   bool takes_file() const { return operation != nullptr && operation->takes_file; }
   bool gives_file() const { return operation != nullptr && operation->gives_file; }
   const Flag* find_flag(std::string_view name) const;

@@ -137,7 +137,7 @@ class Completer {
       return result_;  // shells differ in where such a word begins
     if (result_.prefix.starts_with("-")) {
       if (command_ != nullptr)
-        for (const auto& flag : command_->flags)
+        for (const auto& flag : command_->flags())
           if (flag.is_listed) offer(flag_text(flag), flag.schema.description);
       for (const auto& flag : global_flags()) offer(cat("--", flag.name), std::string(flag.help));
       return result_;
@@ -155,8 +155,8 @@ class Completer {
     return argument();
   }
   Completion argument() {
-    if (command_ == nullptr || arguments_ >= command_->positionals.size()) return result_;
-    const auto& positional = command_->positionals[arguments_];
+    if (command_ == nullptr || arguments_ >= command_->positionals().size()) return result_;
+    const auto& positional = command_->positionals()[arguments_];
     offer_values(positional.name, positional.schema);
     result_.takes_file = command_->takes_file() && positional.name == kFileArgument;
     return result_;
@@ -206,9 +206,9 @@ void add_names(Completion& completion, const Environment& env, const Registry& r
   Call call;
   call.operation = operation;
   call.principal = place->principal;
-  if (operation->input.find("path_glob") != nullptr && !completion.prefix.empty())
+  if (operation->input->find("path_glob") != nullptr && !completion.prefix.empty())
     call.input["path_glob"] = glob_of_prefix(completion.prefix);
-  if (operation->input.find("limit") != nullptr) call.input["limit"] = 100;
+  if (operation->input->find("limit") != nullptr) call.input["limit"] = 100;
   const auto answer = place->dispatcher->call_and_wait(std::move(call));
   const auto rows = answer.result ? answer.result->value(std::string(source->list), Json::array())
                                   : Json::array();

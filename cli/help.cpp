@@ -87,10 +87,10 @@ std::string example_value(const std::string& name) {
 std::string example_of(const Command& command) {
   if (!command.example.empty()) return command.example;
   std::string text = "indx " + join(command.words, " ");
-  for (const auto& positional : command.positionals)
+  for (const auto& positional : command.positionals())
     if (positional.is_required) text += " " + example_value(positional.name);
   if (command.operation == nullptr) return text;
-  for (const auto& property : command.operation->input.properties) {
+  for (const auto& property : command.operation->input->properties) {
     const auto& names = command.operation->cli_positional;
     if (!property.is_required ||
         std::find(names.begin(), names.end(), property.name) != names.end())
@@ -110,17 +110,17 @@ std::string command_help(const Command& command) {
   std::string text = cat(command.summary, "\n",
                          command.guidance.empty() ? "" : "\n" + wrapped(command.guidance, 0) + "\n",
                          "\nUsage: indx ", usage_of(command), "\n");
-  if (!command.positionals.empty()) text += "\nArguments:\n";
-  for (const auto& positional : command.positionals) {
+  if (!command.positionals().empty()) text += "\nArguments:\n";
+  for (const auto& positional : command.positionals()) {
     const std::string choices = positional.schema.allowed.empty()
                                     ? ""
                                     : " One of " + join(positional.schema.allowed, ", ") + ".";
     text += row(upper(positional.name), positional.schema.description + choices);
   }
-  const bool has_flags = std::any_of(command.flags.begin(), command.flags.end(),
+  const bool has_flags = std::any_of(command.flags().begin(), command.flags().end(),
                                      [](const Flag& flag) { return flag.is_listed; });
   if (has_flags) text += "\nFlags:\n";
-  for (const auto& flag : command.flags)
+  for (const auto& flag : command.flags())
     if (flag.is_listed) text += flag_row(flag);
   text += "\nExample:\n  " + example_of(command) + "\n";
   if (command.operation != nullptr && command.operation->effect == Effect::Destructive)
@@ -199,10 +199,10 @@ Json operation_contract(const Operation& operation, const std::vector<Command>& 
 
 std::string usage_of(const Command& command) {
   std::string text = join(command.words, " ");
-  for (const auto& positional : command.positionals)
+  for (const auto& positional : command.positionals())
     text +=
         positional.is_required ? " " + upper(positional.name) : " [" + upper(positional.name) + "]";
-  return command.flags.empty() ? text : text + " [flags]";
+  return command.flags().empty() ? text : text + " [flags]";
 }
 
 std::string help_text(const std::vector<std::string>& words, const std::vector<Command>& commands) {

@@ -69,14 +69,14 @@ std::string with_value(std::string_view name, std::string_view value) {
 std::string command_section(const Command& command) {
   std::string text = cat(".SS indx ", roff(usage_of(command)), "\n", roff(command.summary), "\n");
   if (!command.guidance.empty()) text += cat(".PP\n", roff(command.guidance), "\n");
-  for (const auto& positional : command.positionals) {
+  for (const auto& positional : command.positionals()) {
     std::string name = positional.name;
     std::transform(name.begin(), name.end(), name.begin(), [](char c) {
       return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
     });
     text += tagged(name, positional.schema.description);
   }
-  for (const auto& flag : command.flags)
+  for (const auto& flag : command.flags())
     if (flag.is_listed) {
       const bool is_on = flag.value.empty() && flag.schema.default_value == Json(true);
       text += tagged(with_value(is_on ? "no-" + flag.name : flag.name, flag.value),

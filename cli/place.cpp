@@ -48,6 +48,7 @@ Error locked_error(const LiveServer& server, const std::string& advice) {
 void Place::close() {
   if (engine) engine->stop();
   dispatcher.reset();
+  files.reset();
   engine.reset();
 }
 
@@ -124,6 +125,15 @@ Result<Place> open_place(const GlobalFlags& global, const Environment& env,
   const Config config = INDX_TRY(load_vault_config(global, env, "."));
   Place place;
   place.principal = owner_principal(Surface::Cli);
+  if (options.needs == Needs::Files) {
+    const auto server = INDX_TRY(find_live_server(config));
+    // Who holds the vault and takes no calls, as another command, is not in the way of a read.
+    if (!server || !is_reachable(*server)) {
+      place.files = INDX_TRY(open_file_backend(config));
+      place.dispatcher = make_dispatcher(registry, *place.files);
+      return place;
+    }
+  }
   EngineOptions engine_options;
   engine_options.mode = EngineOptions::Mode::Command;
   engine_options.scan_on_start = !global.no_scan;

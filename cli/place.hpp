@@ -1,5 +1,6 @@
 #pragma once
 #include "actors/engine.hpp"
+#include "actors/file_backend.hpp"
 #include "base/config.hpp"
 #include "cli/global_flags.hpp"
 #include "ops/dispatch.hpp"
@@ -12,8 +13,9 @@ namespace indx {
 
 /// Where a command runs (G10): in this process, or at the server that holds the vault or was named.
 struct Place {
-  std::unique_ptr<Engine> engine;          ///< null: somewhere else
-  std::unique_ptr<Dispatcher> dispatcher;  ///< after the engine, so that it ends first
+  std::unique_ptr<Engine> engine;          ///< null: somewhere else, or none is needed
+  std::unique_ptr<Backend> files;          ///< of a call that needs no engine; else null
+  std::unique_ptr<Dispatcher> dispatcher;  ///< after what it uses, so that it ends first
   Principal principal;                     ///< the owner of the files, on surface cli
 
   Place() = default;
@@ -27,6 +29,7 @@ struct Place {
 struct PlaceOptions {
   std::vector<JobId>
       resume_jobs;  ///< runs them here; fails with `vault_locked` when a server holds the vault
+  Needs needs = Needs::Engine;  ///< Files: where no server answers, the vault is read, not opened
 };
 
 /// `--remote`, `INDX_URL`, the live holder of the vault, or the vault itself. `registry` must

@@ -331,7 +331,7 @@ class RemoteDispatcher : public Dispatcher {
     Json input = call.input;
     // A body has no name; the operation has a field for it.
     if (call.upload && !call.upload->name.empty() && !input.contains("name") &&
-        call.operation->input.find("name") != nullptr)
+        call.operation->input->find("name") != nullptr)
       input["name"] = call.upload->name;
     const auto target = target_of(*call.operation, input);
     if (!target) return failed(target.error());
@@ -391,7 +391,7 @@ class RemoteDispatcher : public Dispatcher {
   /// The output that HEAD means: what was asked, whether it is there, its etag.
   static Answer head_answer(const Call& call, const HttpClientResponse& response) {
     Json data = Json::object();
-    for (const auto& property : call.operation->output.properties) {
+    for (const auto& property : call.operation->output->properties) {
       const auto etag = response.headers.find("etag");
       if (call.input.contains(property.name))
         data[property.name] =

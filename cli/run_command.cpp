@@ -8,6 +8,7 @@
 #include "cli/progress_bar.hpp"
 #include "cli/signals.hpp"
 
+#include <optional>
 #include <unistd.h>
 
 namespace indx {
@@ -25,8 +26,8 @@ Status check_call(const Invocation& invocation) {
     return make_error(
         Reason::ConfirmationRequired,
         cat("`indx ", join(invocation.words, " "), "` may lose something. Add --yes to confirm",
-            operation.input.find("dry_run") != nullptr ? ", or --dry-run to see what would happen."
-                                                       : "."),
+            operation.input->find("dry_run") != nullptr ? ", or --dry-run to see what would happen."
+                                                        : "."),
         Json{{"flag", "--yes"}});
   return {};
 }
@@ -124,9 +125,18 @@ void mention_waiting_job(Place& place) {
 int run_command(const Invocation& invocation, const Environment& env, const Registry& registry) {
   if (const auto checked = check_call(invocation); !checked) return print_error(checked.error());
   Call call;
-  const SignalWatch watch([cancel = call.cancel] { cancel.cancel(CancelReason::Requested); });
-  auto place = open_place(invocation.global, env, registry, {});
+  std::optional<SignalWatch> watch;
+  const auto start_watch = [&] {
+    watch.emplace([cancel = call.cancel] { cancel.cancel(CancelReason::Requested); });
+  };
+  const Needs needs = invocation.command->operation->needs;
+  if (needs == Needs::Engine) start_watch();
+  auto place = open_place(invocation.global, env, registry, {.resume_jobs = {}, .needs = needs});
   if (!place) return print_error(place.error());
+  if (place->files)
+    let_signals_end_us();  // a read leaves nothing half done, and a thread costs a tenth of it
+  else if (!watch)
+    start_watch();
 
   call.operation = invocation.command->operation;
   if (invocation.command->takes_file()) {

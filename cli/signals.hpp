@@ -12,8 +12,12 @@ void prepare_signals();
 /// Blocks until one of the three comes; gives its number.
 int wait_for_signal();
 
+/// Takes back that the three are blocked: each ends the process at once, as one that has nothing to
+/// tidy up.
+void let_signals_end_us();
+
 /// Runs `on_first` on a thread of its own when the first of the three comes; the second ends the
-/// process at once.
+/// process at once. Its end waits for nothing but a running `on_first`.
 class SignalWatch {
  public:
   explicit SignalWatch(std::function<void()> on_first);

@@ -93,7 +93,7 @@ bool wants_color() {
 
 std::string table_text(const Operation& operation, const Json& data, std::size_t width,
                        bool has_color) {
-  const auto* list = operation.output.find(operation.list);
+  const auto* list = operation.output->find(operation.list);
   if (list == nullptr || !list->schema.items || !data.contains(operation.list) ||
       !data[operation.list].is_array())
     return "";

@@ -64,7 +64,7 @@ Result<Json> read_query(const Operation& operation, const HttpRequest& request) 
   }
   Json input = Json::object();
   for (const auto& [key, values] : groups) {
-    const auto* property = operation.input.find(key);
+    const auto* property = operation.input->find(key);
     if (property == nullptr && key == "async") continue;
     if (property != nullptr) {
       input[key] = INDX_TRY(parse_text_value(property->schema, key, values));
@@ -111,12 +111,12 @@ Result<Json> read_input(const Operation& operation, const HttpRequest& request,
   }
   for (const auto& [name, text] : captures) {
     Json value = text;
-    if (const auto* property = operation.input.find(name);
+    if (const auto* property = operation.input->find(name);
         property != nullptr && property->schema.type != SchemaNode::Type::String)
       value = INDX_TRY(parse_text_value(property->schema, name, {text}));
     INDX_TRY(put_once(input, name, std::move(value), "address"));
   }
-  for (const auto& property : operation.input.properties) {
+  for (const auto& property : operation.input->properties) {
     if (!property.schema.is_header) continue;
     auto text = request.header(with_dashes(property.name));
     if (text.empty()) continue;
@@ -125,13 +125,13 @@ Result<Json> read_input(const Operation& operation, const HttpRequest& request,
     if (property.name == "if_match") text = INDX_TRY(read_etag(text));
     INDX_TRY(put_once(input, property.name, std::move(text), "header"));
   }
-  if (operation.effect != Effect::Reads && operation.input.find("if_match") == nullptr &&
+  if (operation.effect != Effect::Reads && operation.input->find("if_match") == nullptr &&
       !request.header("if-match").empty())
     return invalid(cat(operation.name, " takes no If-Match."), {{"header", "If-Match"}});
   // Ignoring a precondition would overwrite what it was to protect.
   if (const auto none = request.header("if-none-match");
       operation.effect != Effect::Reads && !none.empty()) {
-    if (none != "*" || operation.input.find("if_not_exists") == nullptr)
+    if (none != "*" || operation.input->find("if_not_exists") == nullptr)
       return invalid(cat(operation.name, " takes no such If-None-Match."),
                      {{"header", "If-None-Match"}});
     INDX_TRY(put_once(input, "if_not_exists", true, "header"));
@@ -165,7 +165,7 @@ Result<Call> read_call(const Operation& operation, Dispatcher& dispatcher,
   if (const auto field = call.input.find("idempotency_key");
       field != call.input.end() && field->is_string()) {
     if (call.idempotency_key.empty()) call.idempotency_key = field->get<std::string>();
-    if (operation.input.find("idempotency_key") == nullptr) call.input.erase("idempotency_key");
+    if (operation.input->find("idempotency_key") == nullptr) call.input.erase("idempotency_key");
   }
   call.keep = call.is_async || !call.idempotency_key.empty();
   return call;

@@ -14,7 +14,7 @@ constexpr int kMaxUploads = 32;
 /// Fields of a form count as those of the query do, and neither may contradict the other.
 Status add_form_fields(const Operation& operation, const FormData& form, Json& input) {
   for (const auto& [name, text] : form.fields) {
-    const auto* property = operation.input.find(name);
+    const auto* property = operation.input->find(name);
     if (property == nullptr)
       return invalid(
           cat("The form has a field `", name, "`, which ", operation.name, " does not take."),

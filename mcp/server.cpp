@@ -82,7 +82,7 @@ Call make_call(const McpPeer& peer, const Operation& operation, Json input,
 void cancel_job(Dispatcher& dispatcher, const McpPeer& peer, const std::string& job_id) {
   const Operation* operation = dispatcher.registry().find("job_cancel");
   if (!operation) return;
-  const auto& fields = operation->input.properties;
+  const auto& fields = operation->input->properties;
   const auto field =
       std::find_if(fields.begin(), fields.end(), [](const auto& each) { return each.is_required; });
   const std::string name = field == fields.end() ? "id" : field->name;

@@ -46,13 +46,6 @@ Constraint by_default(Json value) {
   }};
 }
 
-std::string paged_list(const SchemaNode& output) {
-  if (output.find("next_cursor") == nullptr) return {};
-  for (const auto& property : output.properties)
-    if (property.schema.type == SchemaNode::Type::Array) return property.name;
-  return {};
-}
-
 SchemaNode::Property idempotency_key_property() {
   SchemaNode::Property property;
   property.name = "idempotency_key";

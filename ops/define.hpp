@@ -1,11 +1,14 @@
 #pragma once
 #include "ops/operation.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace indx {
@@ -15,7 +18,9 @@ namespace indx {
 
 template <typename Struct>
 struct Field {
-  SchemaNode::Property property;
+  const char* name;
+  bool is_list = false;
+  std::function<SchemaNode::Property()> property;            ///< makes it: most are never looked at
   std::function<void(const Json&, Struct&)> decode;          ///< a present value
   std::function<std::optional<Json>(const Struct&)> encode;  ///< nullopt: the key is left out
 };
@@ -35,11 +40,13 @@ SchemaNode node_of(SchemaNode::Type type, SchemaNode items);
 /// std::optional.
 struct Constraint {
   std::function<void(SchemaNode::Property&)> apply;
+  bool is_nullable = false;
 };
 inline const Constraint optional{[](SchemaNode::Property& p) { p.is_required = false; }};
 /// JSON null is a value of its own: for std::optional<Json> it decodes to null, else null means
 /// "none".
-inline const Constraint nullable{[](SchemaNode::Property& p) { p.schema.is_nullable = true; }};
+inline const Constraint nullable{[](SchemaNode::Property& p) { p.schema.is_nullable = true; },
+                                 true};
 inline const Constraint secret{[](SchemaNode::Property& p) { p.schema.is_secret = true; }};
 inline const Constraint header{[](SchemaNode::Property& p) { p.schema.is_header = true; }};
 /// Any JSON, but an object: properties with values of any kind.
@@ -142,23 +149,23 @@ struct Codec<std::map<std::string, T>> {
 template <typename Struct>
 SchemaNode schema_of(const Fields<Struct>& fields) {
   SchemaNode node = node_of(SchemaNode::Type::Object);
-  for (const bool required_ones : {true, false})
-    for (const auto& field : fields)
-      if (field.property.is_required == required_ones) node.properties.push_back(field.property);
+  for (const auto& field : fields) node.properties.push_back(field.property());
+  std::stable_partition(node.properties.begin(), node.properties.end(),
+                        [](const auto& property) { return property.is_required; });
   return node;
 }
 template <typename Struct>
 Struct decode_fields(const Fields<Struct>& fields, const Json& json) {
   Struct value{};
   for (const auto& field : fields)
-    if (const auto it = json.find(field.property.name); it != json.end()) field.decode(*it, value);
+    if (const auto it = json.find(field.name); it != json.end()) field.decode(*it, value);
   return value;
 }
 template <typename Struct>
 Json encode_fields(const Fields<Struct>& fields, const Struct& value) {
   Json json = Json::object();
   for (const auto& field : fields)
-    if (auto item = field.encode(value)) json[field.property.name] = std::move(*item);
+    if (auto item = field.encode(value)) json[field.name] = std::move(*item);
   return json;
 }
 
@@ -177,28 +184,44 @@ template <typename T>
 inline constexpr bool kIsOptional = false;
 template <typename T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
+template <typename T>
+inline constexpr bool kIsList = false;
+template <typename T>
+inline constexpr bool kIsList<std::vector<T>> = true;
 
-/// One member: `field("max_tags", &Input::max_tags, "Most tags to add.", between(1, 20),
-/// optional)`. The default of an optional field is what the member is initialised with; an empty
-/// text, list or object counts as no default.
-template <typename Struct, typename Member, std::same_as<Constraint>... Constraints>
-Field<Struct> field(const char* name, Member Struct::*member, const char* description,
-                    const Constraints&... constraints) {
-  Field<Struct> result;
-  result.property.name = name;
-  result.property.schema = Codec<Member>::schema();
-  result.property.schema.description = description;
-  result.property.is_required = !kIsOptional<Member>;
-  (constraints.apply(result.property), ...);
-  SchemaNode& schema = result.property.schema;
-  if (!result.property.is_required && schema.default_value.is_null() &&
+template <typename Struct, typename Member>
+SchemaNode::Property property_of(const char* name, Member Struct::*member, const char* description,
+                                 const std::vector<Constraint>& constraints) {
+  SchemaNode::Property property;
+  property.name = name;
+  property.schema = Codec<Member>::schema();
+  property.schema.description = description;
+  property.is_required = !kIsOptional<Member>;
+  for (const auto& constraint : constraints) constraint.apply(property);
+  SchemaNode& schema = property.schema;
+  if (!property.is_required && schema.default_value.is_null() &&
       schema.type != SchemaNode::Type::Object) {
     const auto initial = Codec<Member>::encode(Struct{}.*member);
     const bool is_empty = !initial || initial->is_null() ||
                           (initial->is_structured() && initial->empty()) || *initial == "";
     if (!is_empty) schema.default_value = *initial;
   }
-  const bool null_for_none = kIsOptional<Member> && schema.is_nullable;
+  return property;
+}
+
+/// One member, whose texts are literals: `field("max_tags", &Input::max_tags, "Most tags to add.",
+/// between(1, 20), optional)`. The default of an optional field is what the member is initialised
+/// with; an empty text, list or object counts as no default.
+template <typename Struct, typename Member, std::same_as<Constraint>... Constraints>
+Field<Struct> field(const char* name, Member Struct::*member, const char* description,
+                    const Constraints&... constraints) {
+  const bool null_for_none = kIsOptional<Member> && (constraints.is_nullable || ...);
+  Field<Struct> result;
+  result.name = name;
+  result.is_list = kIsList<Member>;
+  result.property = [name, member, description, list = std::vector<Constraint>{constraints...}] {
+    return property_of(name, member, description, list);
+  };
   result.decode = [member](const Json& json, Struct& value) {
     Codec<Member>::decode(json, value.*member);
   };
@@ -214,7 +237,16 @@ Field<Struct> field(const char* name, Member Struct::*member, const char* descri
 SchemaNode::Property idempotency_key_property();
 
 /// The list of an answer that comes in pages; empty when it has no `next_cursor`.
-std::string paged_list(const SchemaNode& output);
+template <typename Struct>
+std::string paged_list(const Fields<Struct>& output) {
+  const auto named = [](const auto& field) {
+    return std::string_view(field.name) == "next_cursor";
+  };
+  if (std::none_of(output.begin(), output.end(), named)) return {};
+  const auto list =
+      std::find_if(output.begin(), output.end(), [](const auto& field) { return field.is_list; });
+  return list == output.end() ? "" : list->name;
+}
 
 /// `Operation`, with typed input, output and handler. See there for what each part means.
 template <typename Input, typename Output>
@@ -230,6 +262,7 @@ struct Definition {
   std::function<Result<std::size_t>(Context&, const Input&)> size = {};
   std::function<bool(const Input&)> may_be_large = {};
   Effect effect = Effect::Reads;
+  Needs needs = Needs::Engine;
   bool is_idempotent = false;
   bool needs_provider = false;
   bool is_ai = false;
@@ -260,6 +293,7 @@ Operation define(Definition<Input, Output> d) {
   op.execution = d.execution;
   op.inline_limit = d.inline_limit;
   op.effect = d.effect;
+  op.needs = d.needs;
   op.is_idempotent = d.is_idempotent;
   op.needs_provider = d.needs_provider;
   op.is_ai = d.is_ai;
@@ -267,29 +301,34 @@ Operation define(Definition<Input, Output> d) {
   op.takes_file = d.takes_file;
   op.gives_file = d.gives_file;
   op.version = d.version;
-  op.input = schema_of(d.input);
-  if (op.takes_idempotency_key()) op.input.properties.push_back(idempotency_key_property());
-  op.output = schema_of(d.output);
-  op.list = d.list.empty() ? paged_list(op.output) : d.list;
+  // shared: by the schemas and the functions below
+  const auto input = std::make_shared<const Fields<Input>>(std::move(d.input));
+  const auto output = std::make_shared<const Fields<Output>>(std::move(d.output));
+  op.input = Lazy<SchemaNode>([input, takes_key = op.takes_idempotency_key()] {
+    SchemaNode node = schema_of(*input);
+    if (takes_key) node.properties.push_back(idempotency_key_property());
+    return node;
+  });
+  op.output = Lazy<SchemaNode>([output] { return schema_of(*output); });
+  op.list = d.list.empty() ? paged_list(*output) : d.list;
   op.verdict = d.verdict;
   op.failures = d.failures;
   op.success_status = d.success_status;
   if (d.extra_scopes)
-    op.extra_scopes = [input = d.input, extra = d.extra_scopes](const Json& json) {
-      return extra(decode_fields(input, json));
+    op.extra_scopes = [input, extra = d.extra_scopes](const Json& json) {
+      return extra(decode_fields(*input, json));
     };
   if (d.size)
-    op.size = [input = d.input, size = d.size](Context& ctx, const Json& json) {
-      return size(ctx, decode_fields(input, json));
+    op.size = [input, size = d.size](Context& ctx, const Json& json) {
+      return size(ctx, decode_fields(*input, json));
     };
   if (d.may_be_large)
-    op.may_be_large = [input = d.input, is_large = d.may_be_large](const Json& json) {
-      return is_large(decode_fields(input, json));
+    op.may_be_large = [input, is_large = d.may_be_large](const Json& json) {
+      return is_large(decode_fields(*input, json));
     };
-  op.handler = [input = d.input, output = d.output, run = d.handler](
-                   Context& ctx, const Json& json) -> Result<Json> {
-    const Output result = INDX_TRY(run(ctx, decode_fields(input, json)));
-    return encode_fields(output, result);
+  op.handler = [input, output, run = d.handler](Context& ctx, const Json& json) -> Result<Json> {
+    const Output result = INDX_TRY(run(ctx, decode_fields(*input, json)));
+    return encode_fields(*output, result);
   };
   return op;
 }

@@ -149,7 +149,7 @@ Json operation_object(const Operation& operation) {
   Json parameters = Json::array();
   SchemaNode body = operation.input;
   body.properties.clear();
-  for (const auto& property : operation.input.properties) {
+  for (const auto& property : operation.input->properties) {
     const bool is_path = in_path.contains(property.name);
     if (operation.takes_file && !is_path && !property.schema.is_header)
       body.properties.push_back(property);

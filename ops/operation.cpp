@@ -5,23 +5,24 @@
 namespace indx {
 
 int Operation::page_size(int most) const {
-  const auto* limit = input.find("limit");
+  const auto* limit = input->find("limit");
   const double largest = limit == nullptr ? most : limit->schema.maximum.value_or(most);
   return static_cast<int>(std::min<double>(largest, most));
 }
 
-Registry::Registry(std::vector<Operation> operations) : operations_(std::move(operations)) {}
+Registry::Registry(std::vector<Operation> operations)
+    : operations_(std::make_shared<const std::vector<Operation>>(std::move(operations))) {}
 
 const Operation* Registry::find(std::string_view name) const {
-  const auto it = std::find_if(operations_.begin(), operations_.end(),
+  const auto it = std::find_if(all().begin(), all().end(),
                                [&](const Operation& operation) { return operation.name == name; });
-  return it == operations_.end() ? nullptr : &*it;
+  return it == all().end() ? nullptr : &*it;
 }
 
 std::vector<const Operation*> Registry::visible_to(const Principal& principal,
                                                    bool has_provider) const {
   std::vector<const Operation*> visible;
-  for (const auto& operation : operations_) {
+  for (const auto& operation : all()) {
     if ((operation.needs_provider || operation.is_ai) && !has_provider) continue;
     const bool allowed = std::all_of(operation.scopes.begin(), operation.scopes.end(),
                                      [&](Scope scope) { return principal.has(scope); });

@@ -1,8 +1,10 @@
 #pragma once
+#include "base/lazy.hpp"
 #include "ops/context.hpp"
 #include "ops/schema.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,13 @@ enum class Effect : std::uint8_t {
   Reads,
   Writes,      ///< changes notes or settings
   Destructive  ///< may lose something a person made: the CLI wants --yes
+};
+
+/// What a handler asks of its Context.
+enum class Needs : std::uint8_t {
+  Engine,  ///< anything
+  Files    ///< principal, configuration, clock, and reading: notes().read and exists, files().open.
+           ///< For reads that are answered inline; a command answers them without an engine
 };
 
 struct Route {
@@ -45,6 +54,7 @@ struct Operation {
   Execution execution = Execution::Inline;
   std::size_t inline_limit = 1;
   Effect effect = Effect::Reads;
+  Needs needs = Needs::Engine;
   bool is_idempotent = false;   ///< the same call twice changes nothing more
   bool needs_provider = false;  ///< listed only while an AI provider is configured
   bool is_ai = false;  ///< advertised only while a provider is configured, though it may answer
@@ -53,7 +63,7 @@ struct Operation {
   bool takes_file = false;  ///< the call comes with a file, which is the body of a request
   bool gives_file = false;  ///< the answer comes with a file, which is the body of a response
   int version = 1;          ///< of the step layout (G4)
-  SchemaNode input, output;
+  Lazy<SchemaNode> input, output;  ///< most are never looked at
   /// The output field whose items a surface may stream one by one; empty: the answer is no list.
   std::string list;
   /// A yes-or-no field of the output; `false` ends the command line with 1. Empty: an answer is a
@@ -72,8 +82,8 @@ struct Operation {
 
   /// Whether its list comes in pages that can be asked for one after another.
   bool has_pages() const {
-    return !list.empty() && output.find("next_cursor") != nullptr &&
-           input.find("cursor") != nullptr && input.find("limit") != nullptr;
+    return !list.empty() && output->find("next_cursor") != nullptr &&
+           input->find("cursor") != nullptr && input->find("limit") != nullptr;
   }
   /// The largest page that it gives, at most `most`.
   int page_size(int most) const;
@@ -83,17 +93,17 @@ struct Operation {
   bool takes_idempotency_key() const { return effect != Effect::Reads || needs_provider; }
 };
 
-/// The explicit list of operations, in the order of the docs.
+/// The explicit list of operations, in the order of the docs. Copies share it.
 class Registry {
  public:
   explicit Registry(std::vector<Operation> operations);
-  const std::vector<Operation>& all() const { return operations_; }
+  const std::vector<Operation>& all() const { return *operations_; }
   const Operation* find(std::string_view name) const;
   /// Those a principal may call at all: filtered by scope, and by whether AI is configured.
   std::vector<const Operation*> visible_to(const Principal& principal, bool has_provider) const;
 
  private:
-  std::vector<Operation> operations_;
+  std::shared_ptr<const std::vector<Operation>> operations_;  // shared: with the copies
 };
 
 /// Every operation of the product.

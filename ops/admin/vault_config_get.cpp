@@ -63,6 +63,7 @@ Operation vault_config_get() {
       .scopes = {Scope::VaultAdmin},
       .route = {"GET", "/v1/vault/config"},
       .cli_positional = {"key"},
+      .needs = Needs::Files,
       .is_idempotent = true,
       .is_listed_in_mcp = false,
       .input = {field("key", &Input::key, "Only this key, or the keys below it.", optional,

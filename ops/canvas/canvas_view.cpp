@@ -55,11 +55,11 @@ Fields<CanvasWritten> canvas_written_fields() {
   const auto lift = [&]<typename Part>(Part CanvasWritten::*part, const Fields<Part>& list) {
     for (const auto& f : list) {
       const bool is_taken = std::any_of(fields.begin(), fields.end(), [&](const auto& other) {
-        return other.property.name == f.property.name;
+        return std::string_view(other.name) == f.name;
       });
       if (is_taken) continue;
       fields.push_back(
-          {f.property,
+          {f.name, f.is_list, f.property,
            [f, part](const Json& json, CanvasWritten& out) { f.decode(json, out.*part); },
            [f, part](const CanvasWritten& out) { return f.encode(out.*part); }});
     }

@@ -17,7 +17,8 @@ LinkUseView view_use(const LinkUse& use);
 template <typename Row>
 Fields<Row> with_link_fields(Fields<Row> own) {
   for (const auto& f : LinkView::fields())
-    own.push_back({f.property, [f](const Json& json, Row& row) { f.decode(json, row.link); },
+    own.push_back({f.name, f.is_list, f.property,
+                   [f](const Json& json, Row& row) { f.decode(json, row.link); },
                    [f](const Row& row) { return f.encode(row.link); }});
   return own;
 }

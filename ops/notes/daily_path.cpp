@@ -29,6 +29,7 @@ Operation daily_path() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/daily"},
       .cli_positional = {"date"},
+      .needs = Needs::Files,
       .is_idempotent = true,
       .input = {date_field(&Input::date)},
       .output = {field("path", &Output::path, "Vault-relative path."),

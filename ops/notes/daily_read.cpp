@@ -27,6 +27,7 @@ Operation daily_read() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/daily/note"},
       .cli_positional = {"date"},
+      .needs = Needs::Files,
       .is_idempotent = true,
       .input = {date_field(&Input::date),
                 field("include", &Input::include, "Which parts to answer with.", optional,

@@ -119,6 +119,7 @@ Operation document_map() {
       .route = {"GET", "/v1/map/{path}"},
       .cli = "note map",
       .cli_positional = {"path"},
+      .needs = Needs::Files,
       .is_idempotent = true,
       .input = {path_field(&Input::path)},
       .output = {field("path", &Output::path, "Vault-relative path."),

@@ -33,6 +33,7 @@ Operation note_exists() {
       .route = {"HEAD", "/v1/notes/{path}"},
       .cli = "note exists",
       .cli_positional = {"path"},
+      .needs = Needs::Files,
       .is_idempotent = true,
       .input = {path_field(&Input::path)},
       .output = {field("path", &Output::path, "Vault-relative path."),

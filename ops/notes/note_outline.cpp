@@ -33,6 +33,7 @@ Operation note_outline() {
       .route = {"GET", "/v1/outline/{path}"},
       .cli = "note outline",
       .cli_positional = {"path"},
+      .needs = Needs::Files,
       .is_idempotent = true,
       .input = {path_field(&Input::path)},
       .output = {field("path", &Output::path, "Vault-relative path."),

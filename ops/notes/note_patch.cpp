@@ -342,10 +342,10 @@ Fields<Output> output_fields() {
   const auto lift = [&]<typename Part>(Part Output::*part, const Fields<Part>& list) {
     for (const auto& f : list) {
       const bool is_taken = std::any_of(fields.begin(), fields.end(), [&](const auto& other) {
-        return other.property.name == f.property.name;
+        return std::string_view(other.name) == f.name;
       });
       if (is_taken) continue;
-      fields.push_back({f.property,
+      fields.push_back({f.name, f.is_list, f.property,
                         [f, part](const Json& json, Output& out) { f.decode(json, out.*part); },
                         [f, part](const Output& out) { return f.encode(out.*part); }});
     }

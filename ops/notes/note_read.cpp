@@ -53,6 +53,7 @@ Operation note_read() {
       .route = {"GET", "/v1/notes/{path}"},
       .cli = "note get",
       .cli_positional = {"path"},
+      .needs = Needs::Files,
       .is_idempotent = true,
       .input = {path_field(&Input::path),
                 field("include", &Input::include, "Which parts to answer with.", optional,

@@ -105,7 +105,9 @@ TEST_CASE("a list is a table on a terminal, as wide as it may be", "[cli][A93]")
   rows.type = SchemaNode::Type::Array;
   rows.items = std::make_shared<SchemaNode>(row);
   operation.list = "notes";
-  operation.output.properties.push_back({"notes", rows, true});
+  SchemaNode output;
+  output.properties.push_back({"notes", rows, true});
+  operation.output = std::move(output);
   const Json data = {{"notes",
                       {{{"path", "a long name.md"}, {"tags", {"x", "y"}}, {"size", 5}},
                        {{"path", "b\u001b[2J.md"}, {"tags", Json::array()}, {"size", 10}}}},

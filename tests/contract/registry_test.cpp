@@ -159,20 +159,25 @@ TEST_CASE("each operation is described, scoped and consistent", "[contract]") {
     CHECK_FALSE(operation.scopes.empty());
     CHECK(operation.handler);
     CHECK((operation.execution == Execution::Sized) == static_cast<bool>(operation.size));
-    CHECK(operation.input.type == SchemaNode::Type::Object);
-    CHECK(operation.output.type == SchemaNode::Type::Object);
-    for (const auto& word : operation.cli_positional) CHECK(operation.input.find(word) != nullptr);
+    if (operation.needs == Needs::Files) {
+      CHECK(operation.effect == Effect::Reads);
+      CHECK(operation.execution == Execution::Inline);
+      CHECK_FALSE((operation.needs_provider || operation.takes_file));
+    }
+    CHECK(operation.input->type == SchemaNode::Type::Object);
+    CHECK(operation.output->type == SchemaNode::Type::Object);
+    for (const auto& word : operation.cli_positional) CHECK(operation.input->find(word) != nullptr);
     const std::regex field("\\{([a-z_]+)\\}");
     const std::string& pattern = operation.route.pattern;
     for (auto it = std::sregex_iterator(pattern.begin(), pattern.end(), field);
          it != std::sregex_iterator(); ++it) {
-      const auto* property = operation.input.find((*it)[1].str());
+      const auto* property = operation.input->find((*it)[1].str());
       REQUIRE(property != nullptr);
       CHECK(property->is_required);
     }
-    CHECK((operation.input.find("idempotency_key") != nullptr) ==
+    CHECK((operation.input->find("idempotency_key") != nullptr) ==
           operation.takes_idempotency_key());
-    for (const auto* schema : {&operation.input, &operation.output})
+    for (const auto* schema : {&*operation.input, &*operation.output})
       walk_nodes(*schema, operation.name, [](const SchemaNode& node, const std::string& path) {
         INFO(path);
         const bool is_list =
@@ -193,21 +198,21 @@ TEST_CASE("every answer that comes in pages names the list that can be streamed"
   const Registry registry = make_registry();
   for (const auto& operation : registry.all()) {
     INFO(operation.name);
-    const bool is_paged = operation.output.find("next_cursor") != nullptr;
+    const bool is_paged = operation.output->find("next_cursor") != nullptr;
     if (is_paged) CHECK_FALSE(operation.list.empty());
     if (operation.list.empty()) continue;
-    REQUIRE(operation.output.find(operation.list) != nullptr);
-    CHECK(operation.output.find(operation.list)->schema.type == SchemaNode::Type::Array);
+    REQUIRE(operation.output->find(operation.list) != nullptr);
+    CHECK(operation.output->find(operation.list)->schema.type == SchemaNode::Type::Array);
     if (!is_paged) continue;
-    CHECK(operation.input.find("cursor") != nullptr);
-    REQUIRE(operation.input.find("limit") != nullptr);
+    CHECK(operation.input->find("cursor") != nullptr);
+    REQUIRE(operation.input->find("limit") != nullptr);
   }
 }
 
 TEST_CASE("the MCP form of every schema passes on all hosts", "[contract][B3]") {
   const Registry registry = make_registry();
   for (const auto& operation : registry.all()) {
-    for (const auto* schema : {&operation.input, &operation.output}) {
+    for (const auto* schema : {&*operation.input, &*operation.output}) {
       const Json portable = to_portable_schema(*schema);
       CHECK(portable["type"] == "object");
       CHECK(portable.contains("properties"));

@@ -3,6 +3,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
+#include <unistd.h>
+
 namespace indx {
 namespace {
 
@@ -49,6 +54,23 @@ TEST_CASE("a command works on a folder without a server", "[end_to_end][A93][A97
   CHECK(done.code == 0);
   CHECK(json_of(done.out)["path"] == "Plan.md");
   CHECK(done.out.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a note is read while another command holds the vault, and nothing is made",
+          "[end_to_end][A93]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  const int root = ::open(vault.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  REQUIRE(::flock(root, LOCK_EX | LOCK_NB) == 0);
+
+  const auto done = run_indx({"--vault", vault.path(), "note", "get", "Plan.md"});
+  const auto local = run_indx({"--local", "--vault", vault.path(), "note", "exists", "Plan.md"});
+  ::close(root);
+
+  CHECK(done.code == 0);
+  CHECK(json_of(done.out)["path"] == "Plan.md");
+  CHECK(local.code == 0);
+  CHECK_FALSE(std::filesystem::exists(vault.path() + "/.indx"));
 }
 
 TEST_CASE("the vault is INDX_VAULT, or the folder one stands in", "[end_to_end][A3]") {

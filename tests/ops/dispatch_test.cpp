@@ -22,9 +22,12 @@ Operation probe_operation(Probe& probe, const std::string& name, Execution execu
   operation.effect = effect;
   SchemaNode text;
   text.type = SchemaNode::Type::String;
+  SchemaNode asked, told;
   for (const auto* field : {"word", "idempotency_key"})
-    operation.input.properties.push_back({field, text, false});
-  operation.output.properties.push_back({"said", text, false});
+    asked.properties.push_back({field, text, false});
+  told.properties.push_back({"said", text, false});
+  operation.input = std::move(asked);
+  operation.output = std::move(told);
   operation.handler = [&probe](Context&, const Json& input) -> Result<Json> {
     ++probe.runs;
     if (probe.fails) return *probe.fails;

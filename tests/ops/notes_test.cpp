@@ -73,8 +73,8 @@ TEST_CASE("a path that leaves the vault is refused by each operation on notes", 
         link_forward(), link_backlinks(), unlinked_mentions(), graph_neighbors()}) {
     INFO(operation.name);
     Json input{{"path", "../x.md"}};
-    if (operation.input.find("body") != nullptr) input["body"] = "y";
-    if (operation.input.find("ops") != nullptr)
+    if (operation.input->find("body") != nullptr) input["body"] = "y";
+    if (operation.input->find("ops") != nullptr)
       input["ops"] = Json::array({{{"op", "append_body"}, {"markdown", "y"}}});
 
     const auto answer = run_operation(world, operation, input);
