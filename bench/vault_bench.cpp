@@ -85,13 +85,15 @@ class VaultBench {
   void run() {
     index();
     restart();
-    Running engine(folder_.path, true, Durability::Full);
-    search(engine);
-    links(engine);
-    reads(engine);
-    external_edits(engine);
-    move(engine);
-    writes(engine);
+    {
+      Running engine(folder_.path, true, Durability::Full);
+      search(engine);
+      links(engine);
+      reads(engine);
+      external_edits(engine);
+      move(engine);
+      writes(engine);
+    }
     unsynced_patch();
     memory();
   }
