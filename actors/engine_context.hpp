@@ -80,6 +80,9 @@ class EngineContext : public Context,
  private:
   // Notes
   Result<NoteFile> read(const NotePath& path) override;
+  std::shared_ptr<const ParsedNote> parse(const NoteFile& file) override {
+    return core_.parts.parsed.get(file);
+  }
   bool exists(const NotePath& path) override;
   Result<WriteOutcome> write(const NoteChange& change) override;
   Result<std::vector<Json>> check_etags(

@@ -66,6 +66,9 @@ class FileContext : public Context, private Notes, private Files {
   // Notes
   Result<NoteFile> read(const NotePath& path) override { return visible_.read(path); }
   bool exists(const NotePath& path) override { return visible_.exists(path); }
+  std::shared_ptr<const ParsedNote> parse(const NoteFile& file) override {
+    return std::make_shared<const ParsedNote>(parse_note(file.bytes, {config_.legacy_properties}));
+  }
   Result<WriteOutcome> write(const NoteChange&) override { reach_beyond(operation_, "a write"); }
   Result<std::vector<Json>> check_etags(
       const std::vector<std::pair<NotePath, std::string>>&) override {

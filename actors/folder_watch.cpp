@@ -17,6 +17,10 @@ namespace {
 constexpr std::uint32_t kMask = IN_CLOSE_WRITE | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM |
                                 IN_MOVED_TO | IN_ONLYDIR | IN_EXCL_UNLINK | IN_DONT_FOLLOW;
 
+/// How long changes are gathered that do not come to rest. Nobody waits for one file among many.
+constexpr std::chrono::milliseconds kLongest{200}, kLongestOfMany{1000};
+constexpr std::size_t kManyChanges = 100;
+
 std::string child(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder + "/" + name;
 }
@@ -107,26 +111,28 @@ bool FolderWatch::check_root(Changes* changes) {
 FolderWatch::Changes FolderWatch::wait(std::chrono::milliseconds timeout,
                                        std::chrono::milliseconds quiet) {
   Changes changes;
-  const auto begin = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  const auto wait_for = [this](std::chrono::milliseconds most) {
+    pollfd poll_fd{fd_, POLLIN, 0};
+    return ::poll(&poll_fd, 1, static_cast<int>(most.count())) > 0;
+  };
   if (!check_root(&changes) || fd_ < 0) {
     std::this_thread::sleep_for(timeout);
-  } else {
-    pollfd poll_fd{fd_, POLLIN, 0};
-    const auto end = begin + std::chrono::seconds(1);
-    if (::poll(&poll_fd, 1, static_cast<int>(timeout.count())) > 0) do
-        read_events(&changes);
-      while (std::chrono::steady_clock::now() < end &&
-             ::poll(&poll_fd, 1, static_cast<int>(quiet.count())) > 0);
+  } else if (wait_for(timeout)) {
+    const auto first = Clock::now();
+    do read_events(&changes);
+    while (Clock::now() <
+               first + (changes.paths.size() < kManyChanges ? kLongest : kLongestOfMany) &&
+           wait_for(quiet));
   }
   if (has_overflowed_) {
     // Folders may have come, gone and moved unnoticed: the watches are those of an older tree.
     watch_all();
     changes.needs_rescan = true;
   }
-  if (is_polling_ && root_id_.second != 0 &&
-      std::chrono::steady_clock::now() - polled_ >= options_.poll_every)
+  if (is_polling_ && root_id_.second != 0 && Clock::now() - polled_ >= options_.poll_every)
     changes.needs_rescan = true;
-  if (changes.needs_rescan) polled_ = std::chrono::steady_clock::now();
+  if (changes.needs_rescan) polled_ = Clock::now();
   return changes;
 }
 

@@ -32,7 +32,7 @@ class FolderWatch {
     bool needs_rescan = false;    ///< look at everything
   };
   /// Waits at most `timeout` for the first change, then gathers until `quiet` passes without
-  /// another (at most 1 s).
+  /// another (at most 200 ms; 1 s while many change).
   Changes wait(std::chrono::milliseconds timeout, std::chrono::milliseconds quiet);
 
   /// Whether some folders are only looked at every `poll_every`.

@@ -44,6 +44,7 @@ bool FileIndexer::is_unchanged(const FileInfo& file) const {
 
 // A write in between has been indexed on its own, and older bytes must not replace it.
 Result<FileIndexer::Indexed> FileIndexer::index_ready(ReadyFile ready, bool force) {
+  if (is_as_seen(vault_, ready.file)) return put(ready, force);
   const auto now = vault_.stat(ready.file.path);
   if (now.has_value() && (now->size != ready.file.size || now->mtime_ns != ready.file.mtime_ns))
     ready = read_for_index(vault_, *now, options_);

@@ -17,10 +17,10 @@
 namespace indx {
 namespace {
 
-/// A slice ends soon when somebody waits; else it goes on, for each commit of the full-text index
-/// costs as much as some hundred notes.
-constexpr std::chrono::milliseconds kShortSlice{50}, kLongSlice{1000};
-constexpr std::size_t kSliceNotes = 2000;
+/// A slice ends soon when somebody waits; else it goes on, for each commit writes a good part of
+/// the trees of names and links, the larger they are the more: a tenth of the scan so far.
+constexpr std::chrono::milliseconds kShortSlice{50}, kLongSlice{1000}, kLongestSlice{3000};
+constexpr std::size_t kSliceNotes = 10'000;
 /// From so many new files on, and when they are the larger part, the index is told of them first.
 constexpr std::size_t kBulkFiles = 1000;
 
@@ -59,6 +59,7 @@ struct IndexerState {
   Status open();
   Status make_anew(bool keeps_old);
   void heal(const Error& error);
+  /// Paths that could not be indexed.
   Result<Json> index(const IndexRequest& request);
   void scan(ScanRequest request, caf::typed_response_promise<Reply> promise);
   Status begin_scan(const ScanRequest& request);
@@ -115,13 +116,14 @@ void IndexerState::heal(const Error& error) {
 // A file that cannot be indexed does not keep the others from it.
 Result<Json> IndexerState::index(const IndexRequest& request) {
   INDX_TRY(writer->begin());
-  Status failed;
+  Json failed = Json::array();
   std::vector<std::pair<std::string, FileIndexer::Indexed>> external;
   for (const auto& file : request.files) {
     auto indexed = files->index_path(file.path);
     if (!indexed.has_value()) {
+      if (NoteIndexWriter::is_damaged(indexed.error())) return indexed.error();
       log_warn("cannot index", {{"path", file.path}, {"error", indexed.error().message}});
-      failed = indexed.error();
+      failed.push_back(file.path);
     } else if (request.is_external && indexed->change != FileChange::None) {
       external.emplace_back(file.path, std::move(indexed).value());
     }
@@ -129,8 +131,7 @@ Result<Json> IndexerState::index(const IndexRequest& request) {
   INDX_TRY(writer->commit());
   // Told after the commit, so that whoever hears of a change finds it in the index.
   for (const auto& [path, indexed] : external) tell(indexed.change, path, indexed.etag);
-  if (!failed.has_value()) return failed.error();
-  return Json();
+  return failed;
 }
 
 void IndexerState::tell(FileChange change, const std::string& path, const std::string& etag) {
@@ -236,6 +237,8 @@ void IndexerState::slice() {
 Status IndexerState::work_on_slice() {
   auto& scan = *current;
   const auto begin = parts->clock.monotonic();
+  const auto longest =
+      std::clamp<std::chrono::nanoseconds>((begin - scan.started) / 10, kLongSlice, kLongestSlice);
   struct Told {
     FileChange change = FileChange::None;
     std::string path, etag;
@@ -270,7 +273,7 @@ Status IndexerState::work_on_slice() {
     }
     ++worked;
     const auto took = parts->clock.monotonic() - begin;
-    if (took >= kLongSlice || (took >= kShortSlice && !self->mailbox().empty())) break;
+    if (took >= longest || (took >= kShortSlice && !self->mailbox().empty())) break;
   }
   const bool ends_bulk = scan.files_are_done() && scan.is_bulk && INDX_TRY(writer->end_bulk());
   INDX_TRY(writer->commit());

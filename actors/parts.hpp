@@ -1,6 +1,7 @@
 #pragma once
 #include "actors/lane_pool.hpp"
 #include "actors/own_writes.hpp"
+#include "actors/parsed_notes.hpp"
 #include "actors/permits.hpp"
 #include "actors/running_jobs.hpp"
 #include "ai/provider.hpp"
@@ -25,6 +26,8 @@ struct IndexProgress {
 /// What all parts of the engine use and nobody changes, and the thread-safe counters beside it.
 /// Outlives every actor.
 struct Parts {
+  static constexpr std::size_t kMostParsedBytes = 4U << 20U;
+
   Parts(Config the_config, const Registry& the_registry, Vault the_vault)
       : config(std::move(the_config)),
         registry(the_registry),
@@ -46,6 +49,7 @@ struct Parts {
   RunningJobs running;
   IndexProgress indexing;
   OwnWrites own_writes;
+  ParsedNotes parsed{{config.legacy_properties}, kMostParsedBytes};
   Permits state_permits{4096}, writer_permits{256}, indexer_permits{1024};
   std::atomic<bool> is_draining = false;
 

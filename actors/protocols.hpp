@@ -35,6 +35,7 @@ CAF_ADD_ATOM(indx, indx::atom, commit_atom, "commit")
 CAF_ADD_ATOM(indx, indx::atom, claim_atom, "claim")
 CAF_ADD_ATOM(indx, indx::atom, tick_atom, "tick")
 CAF_ADD_ATOM(indx, indx::atom, write_atom, "write")
+CAF_ADD_ATOM(indx, indx::atom, perform_atom, "perform")
 CAF_ADD_ATOM(indx, indx::atom, pump_atom, "pump")
 CAF_ADD_ATOM(indx, indx::atom, check_atom, "check")
 CAF_ADD_ATOM(indx, indx::atom, seen_atom, "seen")
@@ -76,12 +77,16 @@ using WriterActor = caf::typed_actor<
     caf::reacts_to<atom::seen_atom, IndexRequest>,
     /// Starts what may start. Sent by the actor to itself.
     caf::reacts_to<atom::pump_atom>,
+    /// Replaces the files of what was promised by now. Sent by the actor to itself.
+    caf::reacts_to<atom::perform_atom>,
+    /// Has what was written by now indexed. Sent by the actor to itself.
+    caf::reacts_to<atom::index_atom>,
     /// Answers when no write is in flight.
     caf::replies_to<atom::drain_atom>::with<Reply>>;
 
 /// Owns the write connection of index.db.
 using IndexerActor = caf::typed_actor<
-    /// Brings a few files up to date; answers after the commit.
+    /// Brings a few files up to date; answers after the commit with the paths that failed.
     caf::replies_to<atom::index_atom, IndexRequest>::with<Reply>,
     /// Compares all files with the index and catches up in slices; answers with counts at the end.
     caf::replies_to<atom::scan_atom, ScanRequest>::with<Reply>,

@@ -17,7 +17,7 @@ struct WatcherState {
 WatcherActor::behavior_type vault_watcher(WatcherActor::stateful_pointer<WatcherState> self,
                                           Parts* parts, Directory* directory) {
   // Short enough that a stop is not held up, long enough to cost nothing when idle.
-  constexpr std::chrono::milliseconds kWait{200}, kQuiet{30};
+  constexpr std::chrono::milliseconds kWait{200}, kQuiet{20};
   self->state.watch.emplace(parts->vault.root());
   // What changed between the scan's listing and this moment is found by another comparison.
   caf::anon_send(directory->get<IndexerActor>(), atom::scan_atom::value, ScanRequest{});

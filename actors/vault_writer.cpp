@@ -8,14 +8,21 @@
 #include <caf/typed_event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <deque>
 #include <map>
 #include <set>
+#include <thread>
 
 namespace indx {
 namespace {
 
 constexpr std::size_t kMaxInFlight = 16;
+/// How often an edit is made anew on top of what somebody else wrote in between.
+constexpr int kMaxTries = 10;
+/// Files that wait for the disk at the same time.
+constexpr std::size_t kMaxSyncs = 8;
 constexpr std::chrono::seconds kCommitDeadline{30}, kIndexDeadline{2};
 constexpr std::chrono::milliseconds kFinishAgain{50};
 /// Own writes that are remembered to tell them from edits by others.
@@ -40,15 +47,32 @@ std::vector<SeenFile> files_to_index(const WriteOutcome& outcome) {
   return files;
 }
 
+bool is_any_of(const Json& paths, const std::vector<SeenFile>& files) {
+  return std::any_of(files.begin(), files.end(), [&](const SeenFile& file) {
+    return std::find(paths.begin(), paths.end(), file.path) != paths.end();
+  });
+}
+
+/// Whether the change means the same on top of an edit that came in between.
+bool fits_any_text(const NoteChange& change) {
+  const bool is_edit =
+      change.kind == NoteChange::Kind::Patch || change.kind == NoteChange::Kind::CanvasPatch;
+  return is_edit && change.if_match.empty() && change.expected_sha256.empty();
+}
+
 struct VaultWriterState {
   struct Waiting {
     WriteRequest request;
     caf::typed_response_promise<Reply> promise;
+    int tries = 0;  ///< that met an edit of somebody else
   };
   /// One write between its plan and its reply.
   struct Flight {
     NoteWrite write;
     caf::typed_response_promise<Reply> promise;
+    int tries = 0;
+    Result<bool> is_performed = false;
+    std::string displaced;         ///< what an external edit had put there
     std::optional<Error> failure;  ///< why it was abandoned after the promise
 
     void reply(Reply answer) {
@@ -75,8 +99,11 @@ struct VaultWriterState {
   void commit(StateChange change, const FlightPtr& flight,
               void (VaultWriterState::*next)(const FlightPtr&, Result<Json>));
   void on_promised(const FlightPtr& flight, Result<Json> promised);
+  void perform();
+  void on_performed(const FlightPtr& flight);
   void on_abandoned(const FlightPtr& flight, Result<Json> abandoned);
   void on_done(const FlightPtr& flight, Result<Json> done);
+  void index();
   void land(const FlightPtr& flight, Result<Json> result);
   void leave(const std::string& path);
   void seen(IndexRequest request);
@@ -88,6 +115,8 @@ struct VaultWriterState {
   bool is_moving = false;                        ///< a move is in flight: it is alone
   std::set<std::string> busy;                    ///< paths in flight
   std::set<FlightPtr> flights;                   ///< writes that owe an answer
+  std::vector<FlightPtr> promised;               ///< to be performed, all at once
+  std::vector<FlightPtr> performed;              ///< done and stored, to be indexed all at once
   std::map<std::string, std::string> own_etags;  ///< path → etag of our last committed write
   std::vector<FlightPtr> unfinished;             ///< written, but the end is not stored yet
   std::vector<SeenFile> deferred;                ///< seen while the path was in flight
@@ -135,7 +164,8 @@ void VaultWriterState::start(Waiting next) {
     next.promise.deliver(Reply{planned.error()});
     return leave(path);
   }
-  auto flight = std::make_shared<Flight>(Flight{std::move(planned).value(), next.promise, {}});
+  auto flight = std::make_shared<Flight>(
+      Flight{.write = std::move(planned).value(), .promise = next.promise, .tries = next.tries});
   flights.insert(flight);
   const auto& write = flight->write;
   if (write.request.change.dry_run ||
@@ -158,28 +188,57 @@ void VaultWriterState::commit(StateChange change, const FlightPtr& flight,
           [this, flight, next](caf::error&) { (this->*next)(flight, no_answer("state writer")); });
 }
 
-void VaultWriterState::on_promised(const FlightPtr& flight, Result<Json> promised) {
-  if (!promised.has_value()) return land(flight, promised.error());
-  std::string displaced;
-  parts->own_writes.expect(flight->write.outcome);
-  auto performed = perform_write(parts->vault, flight->write, &displaced);
-  if (performed.has_value() && performed.value()) return finish(flight);
-  parts->own_writes.forget(flight->write.outcome);
+void VaultWriterState::on_promised(const FlightPtr& flight, Result<Json> result) {
+  if (!result.has_value()) return land(flight, result.error());
+  promised.push_back(flight);
+  // The promises of one commit arrive together, and this message behind them.
+  if (promised.size() == 1) self->send(self, atom::perform_atom::value);
+}
+
+// One disk sync can serve several files that wait for it at the same time.
+void VaultWriterState::perform() {
+  const auto batch = std::exchange(promised, {});
+  for (const auto& flight : batch) parts->own_writes.expect(flight->write.outcome);
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (auto i = next++; i < batch.size(); i = next++)
+      batch[i]->is_performed = perform_write(parts->vault, batch[i]->write, &batch[i]->displaced);
+  };
+  {
+    const auto more = parts->vault.durability() == Durability::Off ? 1 : batch.size();
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < std::min(more, kMaxSyncs); ++i) threads.emplace_back(work);
+    work();
+  }
+  for (const auto& flight : batch) on_performed(flight);
+}
+
+void VaultWriterState::on_performed(const FlightPtr& flight) {
+  const auto& done = flight->is_performed;
+  if (done.has_value() && done.value()) return finish(flight);
   const auto& write = flight->write;
-  flight->failure = performed.has_value()
+  parts->own_writes.forget(write.outcome);
+  flight->failure = done.has_value()
                         ? etag_mismatch(write.outcome.path, write.outcome.old_etag,
-                                        displaced.empty() ? "" : etag_of(displaced))
-                        : performed.error();
-  commit({[flight, displaced](State& state) -> Result<Json> {
-           INDX_TRY(abandon_write(state, flight->write, displaced));
+                                        flight->displaced.empty() ? "" : etag_of(flight->displaced))
+                        : done.error();
+  commit({[flight](State& state) -> Result<Json> {
+           INDX_TRY(abandon_write(state, flight->write, flight->displaced));
            return Json();
          }},
          flight, &VaultWriterState::on_abandoned);
 }
 
 // When even that commit failed, the promise stays open and the next start settles it.
-void VaultWriterState::on_abandoned(const FlightPtr& flight, Result<Json> /*abandoned*/) {
-  land(flight, *flight->failure);
+void VaultWriterState::on_abandoned(const FlightPtr& flight, Result<Json> abandoned) {
+  const bool met_edit = flight->is_performed.has_value() && abandoned.has_value();
+  if (!met_edit || flight->tries == kMaxTries || !fits_any_text(flight->write.request.change))
+    return land(flight, *flight->failure);
+  const auto path = busy_path(flight->write);
+  waiting.push_front({std::move(flight->write.request), flight->promise, flight->tries + 1});
+  flight->promise = {};
+  flights.erase(flight);
+  leave(path);
 }
 
 void VaultWriterState::on_done(const FlightPtr& flight, Result<Json> done) {
@@ -195,17 +254,32 @@ void VaultWriterState::on_done(const FlightPtr& flight, Result<Json> done) {
   own_etags[path] = outcome.etag;
   if (!outcome.moved_from.empty()) own_etags[outcome.moved_from] = "";
   if (!outcome.changed) return land(flight, to_json(outcome));
-  const auto finish = [this, flight](bool is_indexed) {
-    auto& result = flight->write.outcome;
-    if (!is_indexed) result.warnings.push_back("index_pending");
-    flight->reply(Reply{to_json(result)});
-    flights.erase(flight);
+  performed.push_back(flight);
+  if (performed.size() == 1) self->send(self, atom::index_atom::value);
+}
+
+void VaultWriterState::index() {
+  const auto batch = std::exchange(performed, {});
+  IndexRequest request;
+  for (const auto& flight : batch)
+    for (auto& file : files_to_index(flight->write.outcome))
+      request.files.push_back(std::move(file));
+  // `failed`: paths; null: nothing was indexed
+  const auto finish = [this, batch](const Json& failed) {
+    for (const auto& flight : batch) {
+      auto& outcome = flight->write.outcome;
+      const bool is_pending = failed.is_null() || is_any_of(failed, files_to_index(outcome));
+      if (is_pending) outcome.warnings.push_back("index_pending");
+      flight->reply(Reply{to_json(outcome)});
+      flights.erase(flight);
+    }
   };
   self->request(directory->get<IndexerActor>(), kIndexDeadline, atom::index_atom::value,
-                IndexRequest{files_to_index(outcome), false})
-      .then([finish](Reply& reply) { finish(reply.result.has_value()); },
-            [finish](caf::error&) { finish(false); });
-  leave(busy_path(flight->write));  // after the request: what was seen meanwhile is indexed by then
+                std::move(request))
+      .then([finish](Reply& reply) { finish(reply.result.value_or(Json())); },
+            [finish](caf::error&) { finish(Json()); });
+  // After the request: what was seen meanwhile is indexed by then.
+  for (const auto& flight : batch) leave(busy_path(flight->write));
 }
 
 void VaultWriterState::land(const FlightPtr& flight, Result<Json> result) {
@@ -279,6 +353,8 @@ WriterActor::behavior_type vault_writer(WriterActor::stateful_pointer<VaultWrite
       },
       [self](atom::seen_atom, IndexRequest& request) { self->state.seen(std::move(request)); },
       [self](atom::pump_atom) { self->state.pump(); },
+      [self](atom::perform_atom) { self->state.perform(); },
+      [self](atom::index_atom) { self->state.index(); },
       [self](atom::drain_atom) -> caf::result<Reply> {
         auto promise = self->make_response_promise<Reply>();
         self->state.drains.push_back(promise);

@@ -8,6 +8,7 @@
 #include "jobs/job.hpp"
 #include "ops/principal.hpp"
 #include "vault/base_rows.hpp"
+#include "vault/markdown.hpp"
 #include "vault/note_edit.hpp"
 #include "vault/note_query.hpp"
 #include "vault/vault.hpp"
@@ -31,6 +32,8 @@ class Notes {
   /// globs.
   virtual Result<NoteFile> read(const NotePath& path) = 0;
   virtual bool exists(const NotePath& path) = 0;
+  /// What the note holds, by the configured rules; kept for the next who reads the same bytes.
+  virtual std::shared_ptr<const ParsedNote> parse(const NoteFile& file) = 0;
   /// Guard, version, atomic replace, event, index (architecture section 4). Outside of jobs.
   virtual Result<WriteOutcome> write(const NoteChange& change) = 0;
   /// Checks every `path → etag` under the writer's lock before anything is written (R14).

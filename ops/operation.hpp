@@ -24,8 +24,9 @@ enum class Effect : std::uint8_t {
 /// What a handler asks of its Context.
 enum class Needs : std::uint8_t {
   Engine,  ///< anything
-  Files    ///< principal, configuration, clock, and reading: notes().read and exists, files().open.
-           ///< For reads that are answered inline; a command answers them without an engine
+  Files    ///< principal, configuration, clock, and reading: notes().read, parse and exists,
+           ///< files().open. For reads that are answered inline; a command answers them without an
+           ///< engine
 };
 
 struct Route {

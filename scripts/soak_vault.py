@@ -140,7 +140,6 @@ class Life:
         self.server = None
         self.up = threading.Event()
         self.over = threading.Event()
-        self.moving = threading.Lock()   # a move is more than one write: it is not cut off here
         self.failure = None
 
     # ---- the server
@@ -352,9 +351,16 @@ class Life:
         if source == target:
             return
         self.settle()  # links of files that the index does not know yet cannot follow
-        status, answer = self.call("POST", "/v1/notes/%s/move" % quote(source), {"to": target})
-        expect(status == 200, f"move of {source} to {target} answered {status}: {answer}")
-        expect(not answer.get("partial"), f"move of {source} to {target} left links: {answer.get('failed')}")
+        if rng.random() < 0.4:
+            self.cut_off_move(rng, source, target)
+            if set(vault.on_disk()) == set(files):
+                vault.counts["move cut off before"] += 1
+                return
+            vault.counts["move cut off"] += 1
+        else:
+            status, answer = self.call("POST", "/v1/notes/%s/move" % quote(source), {"to": target})
+            expect(status == 200, f"move of {source} to {target} answered {status}: {answer}")
+            expect(not answer.get("partial"), f"move of {source} to {target} left links: {answer.get('failed')}")
         before = self.links(files)
         now = vault.on_disk()
         expect(set(now) == {moves.get(p, p) for p in files}, f"move of {source} to {target}: other files than meant")
@@ -373,6 +379,27 @@ class Life:
         vault.files.clear()
         vault.files.update(now)
         vault.counts["move " + kind] += 1
+
+    def cut_off_move(self, rng, source, target):
+        """The server dies somewhere in a move; the next one ends what had begun."""
+        killer = threading.Timer(rng.random() * 0.06, self.server.kill)
+        self.up.clear()
+        killer.start()
+        try:
+            request(self.server.port, "POST", "/v1/notes/%s/move" % quote(source), self.server.token, {"to": target})
+        except (OSError, http.client.HTTPException):
+            pass
+        killer.join()
+        self.start()
+        end = time.monotonic() + 60
+        while True:
+            status, answer = self.call("GET", "/v1/jobs?limit=100")
+            expect(status == 200, f"the list of jobs answered {status}: {answer}")
+            open_jobs = [job for job in answer["jobs"] if job["state"] in ("queued", "running")]
+            if not open_jobs:
+                return
+            expect(time.monotonic() < end, f"after a cut-off move jobs do not end: {open_jobs}")
+            time.sleep(0.05)
 
     def rename_folder(self, rng):
         folders = sorted({p.split("/")[0] for p in self.vault.files if "/" in p})

@@ -26,7 +26,8 @@ struct NoteIndexWriter::Impl {
   std::unordered_set<std::int64_t>
       relinked;  ///< files whose links, or those to them, changed in this transaction
   std::optional<ExpectedFiles> expected;  ///< while a scan brings many new files
-  bool is_bulk_open = false;              ///< what such a scan leaves to its end is not done yet
+  bool has_bulk_memory = false;
+  bool is_bulk_open = false;  ///< what such a scan leaves to its end is not done yet
   std::optional<std::int64_t> relinked_up_to;  ///< file id, when that end has begun
 
   explicit Impl(Database database) : db(std::move(database)) {}

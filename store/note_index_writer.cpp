@@ -4,20 +4,32 @@
 #include "store/note_index_impl.hpp"
 
 #include <filesystem>
+#include <malloc.h>
 #include <tuple>
 
 namespace indx {
 namespace {
 
-constexpr int kIndexCacheKib = 32000;
+/// How much of the index is held in memory, and in the log before it is copied into the file.
+struct IndexMemory {
+  int cache_kib = 0, log_pages = 0;
+};
+/// The trees of many new files grow at random places: what is evicted or copied early is soon
+/// wanted again.
+constexpr IndexMemory kMemory{32000, 4000}, kBulkMemory{128000, 16000};
 /// `content` in the schema's `meta`. Both are raised when the same file gives other rows than
 /// before, so that older indexes are made anew.
 constexpr std::string_view kContentVersion = "2";
 
+Status give_memory(Database& db, const IndexMemory& memory) {
+  return db.execute(cat("PRAGMA cache_size=-", memory.cache_kib, "; PRAGMA wal_autocheckpoint=",
+                        memory.log_pages, "; PRAGMA shrink_memory"));
+}
+
 /// Opens the file and proves that it is an index of ours that can be read.
 Result<Database> open_index(const std::string& path, Durability durability) {
   auto db = INDX_TRY(Database::open(
-      path, {.read_only = false, .durability = durability, .cache_kib = kIndexCacheKib}));
+      path, {.read_only = false, .durability = durability, .cache_kib = kMemory.cache_kib}));
   INDX_TRY(migrate(db, path, {{1, index_sql::k_0001_initial}}));
   INDX_TRY(db.execute(
       "SELECT key, value FROM meta; SELECT id, path, ctime_ns, name_key, kind, chunk_count, "
@@ -36,7 +48,8 @@ Result<Database> open_index(const std::string& path, Durability durability) {
     if (!INDX_TRY(content.step()) || content.text(0) != kContentVersion)
       return make_error(Reason::UnsupportedVersion, "index.db holds what another version read.");
   }
-  INDX_TRY(db.execute("PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=16777216"));
+  INDX_TRY(db.execute("PRAGMA journal_size_limit=16777216"));
+  INDX_TRY(give_memory(db, kMemory));
   return db;
 }
 
@@ -167,6 +180,10 @@ Status NoteIndexWriter::commit() {
   impl_->touched_keys.clear();
   impl_->pending_links.clear();
   impl_->relinked.clear();
+  if (!impl_->has_bulk_memory || impl_->is_bulk_open) return {};
+  impl_->has_bulk_memory = false;
+  INDX_TRY(give_memory(impl_->db, kMemory));
+  ::malloc_trim(0);
   return {};
 }
 
@@ -202,6 +219,8 @@ Status NoteIndexWriter::touch(const FileInfo& file) {
 bool NoteIndexWriter::is_bulk_open() const { return impl_->is_bulk_open; }
 
 Status NoteIndexWriter::begin_bulk(const std::vector<std::string>& coming) {
+  INDX_TRY(give_memory(impl_->db, kBulkMemory));
+  impl_->has_bulk_memory = true;
   INDX_TRY(begin());
   // A failure is kept until the commit, which rolls back and tells it.
   std::ignore = impl_->change([&] { return impl_->expect(coming); });

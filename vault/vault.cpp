@@ -79,13 +79,6 @@ Result<std::string> read_place(const VaultPlace& place, const NotePath& path) {
   return bytes;
 }
 
-FileInfo file_info(NotePath path, const struct stat& info) {
-  return FileInfo{std::move(path), static_cast<std::size_t>(info.st_size),
-                  std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec,
-                  info.st_ino,
-                  std::int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec};
-}
-
 Timestamp modified_time(const struct stat& info) {
   return from_millis(std::int64_t{info.st_mtim.tv_sec} * 1000 + info.st_mtim.tv_nsec / 1'000'000);
 }
@@ -374,6 +367,13 @@ Result<Vault::Replaced> exchange(const VaultPlace& place, const std::string& bef
 }
 
 }  // namespace
+
+FileInfo file_info(NotePath path, const struct stat& info) {
+  return FileInfo{std::move(path), static_cast<std::size_t>(info.st_size),
+                  std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec,
+                  info.st_ino,
+                  std::int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec};
+}
 
 Result<Vault> Vault::open(const std::string& root, Durability durability) {
   if (root.empty() || root.find('\0') != std::string::npos)

@@ -79,6 +79,14 @@ Result<VaultEntry> look_at(const Vault& vault, const NotePath& path) {
   return entry;
 }
 
+bool is_as_seen(const Vault& vault, const FileInfo& file) {
+  const auto info = stat_at(AT_FDCWD, cat(vault.root(), "/", file.path.str()));
+  if (!info || !S_ISREG(info->st_mode)) return false;
+  const auto now = file_info(file.path, *info);
+  return now.inode == file.inode && now.ctime_ns == file.ctime_ns &&
+         now.mtime_ns == file.mtime_ns && now.size == file.size;
+}
+
 std::optional<NotePath> taken_by(const Vault& vault, const NotePath& to, const NotePath& from) {
   const auto found = equal_paths(vault.root(), to, [](const struct stat&) { return true; });
   for (const auto& candidate : found) {

@@ -17,6 +17,9 @@ struct VaultEntry {
 };
 /// What stands at a path; symbolic links, pipes and devices are nothing.
 Result<VaultEntry> look_at(const Vault& vault, const NotePath& path);
+/// Whether the path still holds the file that was seen, unchanged. Cheaper than `Vault::stat`;
+/// false also where only that can tell.
+bool is_as_seen(const Vault& vault, const FileInfo& file);
 /// A file or folder, other than `from` itself, that a move to this path would meet: one with the
 /// same path, whatever its case.
 std::optional<NotePath> taken_by(const Vault& vault, const NotePath& to, const NotePath& from);

@@ -1,6 +1,6 @@
 #pragma once
 #include "base/config.hpp"
-#include "vault/note_path.hpp"
+#include "vault/vault.hpp"
 
 #include <functional>
 #include <string>
@@ -49,6 +49,7 @@ Error file_error(int error, std::string_view action, std::string_view path);
 Error missing_file(const NotePath& path);
 Error refused_link(const NotePath& path);
 VaultFd open_root(const std::string& root);
+FileInfo file_info(NotePath path, const struct stat& info);
 /// A name as NotePath spells it: the form under which names compare.
 std::string normal_name(std::string_view name);
 /// The paths of all entries that equal `path` but for case and normal form, sorted; `accepts` says

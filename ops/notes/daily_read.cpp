@@ -13,7 +13,7 @@ struct Input {
 Result<NoteView> run(Context& ctx, const Input& in) {
   const auto daily = INDX_TRY(find_daily_note(ctx, in.date));
   const NoteFile file = INDX_TRY(ctx.notes().read(daily.path));
-  return view_note(file, {in.include.begin(), in.include.end()}, ctx.config());
+  return view_note(ctx, file, {in.include.begin(), in.include.end()});
 }
 
 }  // namespace daily_read_op

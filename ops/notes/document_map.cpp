@@ -89,10 +89,9 @@ Result<Output> run(Context& ctx, const Input& in) {
   if (!file.path.is_note() || !is_valid_utf8(file.bytes))
     return make_error(Reason::NotUtf8, "Only notes of UTF-8 text have a map.",
                       Json{{"path", file.path.str()}});
-  ParseOptions options;
-  options.legacy_properties = ctx.config().legacy_properties;
-  const ParsedNote note = parse_note(file.bytes, options);
-  NoteView view = view_note(file, {"properties"}, ctx.config());
+  const auto parsed = ctx.notes().parse(file);
+  const ParsedNote& note = *parsed;
+  NoteView view = view_note(ctx, file, {"properties"});
   Output out{.path = view.path, .etag = view.etag, .title = view.title, .modified = view.modified};
   out.size = file.size;
   out.body_size = file.bytes.size() - note.frontmatter.body_begin;

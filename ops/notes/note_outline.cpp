@@ -15,7 +15,7 @@ struct Output {
 Result<Output> run(Context& ctx, const Input& in) {
   const NotePath path = INDX_TRY(NotePath::parse(in.path));
   const NoteFile file = INDX_TRY(ctx.notes().read(path));
-  NoteView view = view_note(file, {"outline"}, ctx.config());
+  NoteView view = view_note(ctx, file, {"outline"});
   return Output{view.path, view.etag, view.title,
                 view.outline.value_or(std::vector<HeadingView>())};
 }

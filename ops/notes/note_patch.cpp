@@ -317,7 +317,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   if (in.dry_run) file.etag = outcome.etag;
   auto warnings = std::move(out.note.warnings);
   warnings.insert(warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
-  out.note = view_note(file, kDefaultNoteParts, ctx.config());
+  out.note = view_note(ctx, file, kDefaultNoteParts);
   out.note.warnings.insert(out.note.warnings.end(), warnings.begin(), warnings.end());
   out.write = view_write(outcome, in.dry_run);
   return out;

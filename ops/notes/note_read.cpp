@@ -32,10 +32,10 @@ Result<NoteView> run(Context& ctx, const Input& in) {
   const NoteFile file = INDX_TRY(ctx.notes().read(path));
   const PartAddress part = INDX_TRY(part_of(in));
   std::set<std::string> parts(in.include.begin(), in.include.end());
-  if (part.is_empty()) return view_note(file, parts, ctx.config());
+  if (part.is_empty()) return view_note(ctx, file, parts);
   // Who asks for a part and for nothing else wants its text.
   if (parts == kDefaultNoteParts) parts = {"body"};
-  return view_part(file, part, parts, ctx.config());
+  return view_part(ctx, file, part, parts);
 }
 
 }  // namespace note_read_op

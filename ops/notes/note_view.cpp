@@ -301,7 +301,7 @@ LinkView view_link(const Link& link) {
   return view;
 }
 
-NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, const Config& config) {
+NoteView view_note(Context& ctx, const NoteFile& file, const std::set<std::string>& parts) {
   NoteView view;
   view.path = file.path.str();
   view.etag = file.etag;
@@ -315,30 +315,26 @@ NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, con
     if (parts.contains("body")) view.body = is_binary ? base64_encode(file.bytes) : file.bytes;
     return view;
   }
-  ParseOptions options;
-  options.legacy_properties = config.legacy_properties;
-  const ParsedNote note = parse_note(file.bytes, options);
-  view.title = title_of(note, file.path);
-  view.warnings = note.warnings;
-  add_parsed_parts(view, file, note, parts);
+  const auto note = ctx.notes().parse(file);
+  view.title = title_of(*note, file.path);
+  view.warnings = note->warnings;
+  add_parsed_parts(view, file, *note, parts);
   if (is_binary && view.body)
     view.body = base64_encode(file.bytes);  // exact bytes: replaced ones must not be written back
   return view;
 }
 
-Result<NoteView> view_part(const NoteFile& file, const PartAddress& part,
-                           const std::set<std::string>& parts, const Config& config) {
+Result<NoteView> view_part(Context& ctx, const NoteFile& file, const PartAddress& part,
+                           const std::set<std::string>& parts) {
   if (!file.path.is_note())
     return make_error(Reason::TargetNotFound, "Only notes have headings and blocks.",
                       Json{{"path", file.path.str()}});
   if (!is_text(file.bytes))
     return make_error(Reason::NotUtf8, "The note is not UTF-8 text; read it as a whole.",
                       Json{{"path", file.path.str()}});
-  ParseOptions options;
-  options.legacy_properties = config.legacy_properties;
-  const ParsedNote note = parse_note(file.bytes, options);
-  PartSpan span = INDX_TRY(span_of(note, file.bytes, part));
-  NoteView view = view_note(file, parts, config);
+  const auto note = ctx.notes().parse(file);
+  PartSpan span = INDX_TRY(span_of(*note, file.bytes, part));
+  NoteView view = view_note(ctx, file, parts);
   const std::size_t begin = std::min(span.text_begin, span.view.end);
   if (view.body) view.body = file.bytes.substr(begin, span.view.end - begin);
   if (view.raw) view.raw = file.bytes.substr(span.view.begin, span.view.end - span.view.begin);
@@ -349,7 +345,7 @@ Result<NoteView> view_part(const NoteFile& file, const PartAddress& part,
   keep_lines(view.tasks, first, last);
   if (view.tags) {
     ParsedNote inside;
-    for (const TagUse& use : note.tags)
+    for (const TagUse& use : note->tags)
       if (use.line >= first && use.line <= last) inside.tags.push_back(use);
     view.tags = view_tags(inside);
   }

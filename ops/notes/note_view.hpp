@@ -102,7 +102,7 @@ inline const std::vector<std::string> kNoteParts = {
     "frontmatter", "outline", "body", "tags", "links", "blocks", "tasks", "properties", "raw"};
 inline const std::set<std::string> kDefaultNoteParts = {"frontmatter", "outline", "body"};
 
-NoteView view_note(const NoteFile& file, const std::set<std::string>& parts, const Config& config);
+NoteView view_note(Context& ctx, const NoteFile& file, const std::set<std::string>& parts);
 
 /// Which part of a note a read is about; all empty: the whole note.
 struct PartAddress {
@@ -112,8 +112,8 @@ struct PartAddress {
 };
 /// The same for one part: `body` is its text (of a section: without the heading), the lists hold
 /// what stands in it. Errors as find_heading and find_block, and `not_utf8`.
-Result<NoteView> view_part(const NoteFile& file, const PartAddress& part,
-                           const std::set<std::string>& parts, const Config& config);
+Result<NoteView> view_part(Context& ctx, const NoteFile& file, const PartAddress& part,
+                           const std::set<std::string>& parts);
 std::vector<HeadingView> view_outline(const ParsedNote& note);
 LinkView view_link(const Link& link);
 /// Title of a parsed note, or the file name where it has none.

@@ -138,7 +138,7 @@ Result<Output> run(Context& ctx, const Input& in) {
       last = path.str();
       continue;
     }
-    NoteView view = view_note(*file, parts, ctx.config());
+    NoteView view = view_note(ctx, *file, parts);
     std::size_t size = bytes_of_view(view);
     if (out.bytes + size > budget) {
       if (!out.notes.empty()) {

@@ -1,4 +1,5 @@
 #include "base/hash.hpp"
+#include "base/random.hpp"
 #include "base/text.hpp"
 #include "tests/end_to_end/running_server.hpp"
 
@@ -53,6 +54,24 @@ TEST_CASE("what an editor saves by renaming is never lost to a write", "[end_to_
   const Json last{{"ops", {{{"op", "append_body"}, {"markdown", "last"}}}}};
   CHECK(server.call("PATCH", "/v1/notes/a.md", last).status == 200);
   CHECK(run_indx({"doctor", "--vault", vault.path()}).code == 0);
+}
+
+TEST_CASE("an edit that names no version goes on top of what an editor saves meanwhile",
+          "[end_to_end]") {
+  const TempFolder vault;
+  vault.write("a.md", "start\n");
+  RunningServer server(vault, {}, {{"INDX_RATE_LIMIT_PER_MINUTE", "0"}});
+  SeededRandom random(5);
+  for (int i = 0; i < 150; ++i) {
+    const Json append{{"ops", {{{"op", "append_body"}, {"markdown", cat("client ", i)}}}}};
+    int status = 0;
+    std::jthread client([&] { status = server.call("PATCH", "/v1/notes/a.md", append).status; });
+    std::this_thread::sleep_for(std::chrono::microseconds(random.next() % 4000));
+    vault.write("a.md.tmp", cat("editor ", i, "\n"));
+    fs::rename(vault.path() + "/a.md.tmp", vault.path() + "/a.md");
+    client.join();
+    CHECK(status == 200);
+  }
 }
 
 TEST_CASE("two processes that write take turns and lose nothing", "[end_to_end]") {

@@ -142,6 +142,10 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
   }
 
   // Notes
+  std::shared_ptr<const ParsedNote> parse(const NoteFile& file) override {
+    return std::make_shared<const ParsedNote>(
+        parse_note(file.bytes, {world_.config.legacy_properties}));
+  }
   Result<NoteFile> read(const NotePath& path) override {
     if (!world_.is_visible(path.str())) return make_error(Reason::Forbidden, "outside");
     const auto it = world_.files.find(path.str());
