@@ -111,7 +111,7 @@ bool FolderWatch::check_root(Changes* changes) {
 FolderWatch::Changes FolderWatch::wait(std::chrono::milliseconds timeout,
                                        std::chrono::milliseconds quiet) {
   Changes changes;
-  using Clock = std::chrono::steady_clock;
+  using Steady = std::chrono::steady_clock;
   const auto wait_for = [this](std::chrono::milliseconds most) {
     pollfd poll_fd{fd_, POLLIN, 0};
     return ::poll(&poll_fd, 1, static_cast<int>(most.count())) > 0;
@@ -119,9 +119,9 @@ FolderWatch::Changes FolderWatch::wait(std::chrono::milliseconds timeout,
   if (!check_root(&changes) || fd_ < 0) {
     std::this_thread::sleep_for(timeout);
   } else if (wait_for(timeout)) {
-    const auto first = Clock::now();
+    const auto first = Steady::now();
     do read_events(&changes);
-    while (Clock::now() <
+    while (Steady::now() <
                first + (changes.paths.size() < kManyChanges ? kLongest : kLongestOfMany) &&
            wait_for(quiet));
   }
@@ -130,9 +130,9 @@ FolderWatch::Changes FolderWatch::wait(std::chrono::milliseconds timeout,
     watch_all();
     changes.needs_rescan = true;
   }
-  if (is_polling_ && root_id_.second != 0 && Clock::now() - polled_ >= options_.poll_every)
+  if (is_polling_ && root_id_.second != 0 && Steady::now() - polled_ >= options_.poll_every)
     changes.needs_rescan = true;
-  if (changes.needs_rescan) polled_ = Clock::now();
+  if (changes.needs_rescan) polled_ = Steady::now();
   return changes;
 }
 
