@@ -12,8 +12,6 @@ namespace {
 using ValueType = BaseValue::Type;
 using ExpressionKind = BaseNode::Kind;
 
-constexpr int kMaxEvaluationDepth = 600;
-
 BaseValue number_or_error(double number) {
   if (!std::isfinite(number)) return BaseValue::error("The result is no finite number.");
   return number;
@@ -104,7 +102,7 @@ const BaseValue* BaseEvaluator::binding(std::string_view name) const {
 
 BaseValue BaseEvaluator::run(const BaseNode& node) {
   if (!charge(1)) return BaseValue::error("The expression does too much work.");
-  if (depth_ >= kMaxEvaluationDepth)
+  if (depth_ >= kMaxBaseEvaluationDepth)
     return BaseValue::error("The expression is nested too deeply.");
   ++depth_;
   BaseValue value;

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "vault/base_needs.hpp"
+#include "vault/base_prefilter.hpp"
 #include "vault/base_summary.hpp"
 
 #include <algorithm>
@@ -308,6 +309,9 @@ Result<BaseAnswer> run_base_query(const BaseDefinition& base, const BaseQuestion
   const auto* view = INDX_TRY(view_named(base, question));
   std::vector<BaseFileRow> rows;
   auto needs = base_row_needs(base, *view);
+  const BasePrefilter prefilter(base, *view, question.clock);
+  if (needs.others != BaseRowNeeds::Others::All && !prefilter.conditions().empty())
+    needs.prefilter = &prefilter;
   INDX_TRY(source(needs, [&](BaseFileRow row) { rows.push_back(std::move(row)); }));
   const BaseFiles files(std::move(rows));
   return QueryRun(base, *view, question, files).run();
