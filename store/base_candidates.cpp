@@ -10,6 +10,10 @@ namespace indx {
 namespace {
 
 using By = BaseCondition::By;
+using Conditions = std::vector<std::size_t>;  // of the prefilter, by number
+
+constexpr std::string_view kColumn =
+    "SELECT file_id, value, name FROM properties WHERE name_key=?1";
 
 /// Distinct keys, numbered in order of arrival, and the files that have them.
 struct DistinctKeys {
@@ -22,6 +26,29 @@ struct DistinctKeys {
     files.emplace_back(file, it->second);
     return is_new;
   }
+};
+
+/// Files that are evaluated one by one.
+struct Chunk {
+  std::vector<std::int64_t> files;
+  std::vector<BaseFileRow> rows;
+};
+constexpr std::size_t kChunk = 1000;
+
+/// Whether a note writes the name as all conditions do: else it may have it in two ways.
+class SpellingCheck {
+ public:
+  SpellingCheck(const BasePrefilter& prefilter, const Conditions& conditions) {
+    for (const auto condition : conditions)
+      for (const auto& name : prefilter.conditions()[condition].names)
+        if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
+  }
+  bool is_as_written(std::string_view name) const {
+    return names_.size() == 1 && names_[0] == name;
+  }
+
+ private:
+  std::vector<std::string> names_;
 };
 
 /// What decides a condition by folder or extension: all from here on may be equal.
@@ -41,8 +68,8 @@ class CandidateSearch {
     size_ = static_cast<std::size_t>(INDX_TRY(max_file_id(db_))) + 1;
     const auto& conditions = prefilter_.conditions();
     outcomes_.assign(conditions.size() * size_, kBaseUnknown);
-    std::map<std::string, std::vector<std::size_t>> by_property;
-    std::vector<std::size_t> by_path, by_file;
+    std::map<std::string, Conditions> by_property;
+    Conditions by_path, by_file;
     for (std::size_t i = 0; i < conditions.size(); ++i) {
       const auto by = conditions[i].by;
       if (by == By::Tags)
@@ -56,6 +83,7 @@ class CandidateSearch {
     }
     for (const auto& [name_key, ours] : by_property) INDX_TRY(read_column(name_key, ours));
     if (!by_path.empty()) INDX_TRY(read_paths(by_path));
+    for (const auto& [name_key, ours] : late_) INDX_TRY(read_late_column(name_key, ours));
     if (!by_file.empty()) INDX_TRY(read_files(by_file));
     std::vector<std::int64_t> left;
     for (std::size_t id = 0; id < size_; ++id)
@@ -70,9 +98,18 @@ class CandidateSearch {
   bool drops(std::size_t id) {
     return prefilter_.drops({at(0, static_cast<std::int64_t>(id)), prefilter_.conditions().size()});
   }
+  void set(const Conditions& conditions, std::int64_t file, BaseOutcomes outcome) {
+    for (const auto condition : conditions) *at(condition, file) = outcome;
+  }
   void fill(std::size_t condition, BaseOutcomes outcome) {
     for (std::size_t id = 0; id < size_; ++id)
       *at(condition, static_cast<std::int64_t>(id)) = outcome;
+  }
+
+  /// As if no file had the property.
+  void fill_absent(const Conditions& conditions) {
+    const auto absent = prefilter_.outcomes(conditions, {BaseFileRow()});
+    for (std::size_t i = 0; i < conditions.size(); ++i) fill(conditions[i], absent[i][0]);
   }
 
   Status read_tags(std::size_t condition) {
@@ -96,7 +133,7 @@ class CandidateSearch {
   }
 
   /// Evaluates for each distinct key and gives the outcomes to the files that have it.
-  void settle(const std::vector<std::size_t>& conditions, const DistinctKeys& keys,
+  void settle(const Conditions& conditions, const DistinctKeys& keys,
               std::vector<BaseFileRow> rows) {
     const auto found = prefilter_.outcomes(conditions, std::move(rows));
     for (const auto& [file, number] : keys.files)
@@ -104,44 +141,68 @@ class CandidateSearch {
         *at(conditions[i], file) = found[i][number];
   }
 
-  Status read_column(const std::string& name_key, const std::vector<std::size_t>& conditions) {
-    const auto absent = prefilter_.outcomes(conditions, {BaseFileRow()});
-    for (std::size_t i = 0; i < conditions.size(); ++i) fill(conditions[i], absent[i][0]);
+  /// A column that has hardly a value twice is left for later: there is nothing to share in it.
+  Status read_column(const std::string& name_key, const Conditions& conditions) {
+    constexpr std::size_t kLookedAt = 512;
+    fill_absent(conditions);
     DistinctKeys keys;
     std::vector<BaseFileRow> rows;
-    auto query = db_.prepare("SELECT file_id, value, name FROM properties WHERE name_key=?1");
+    SpellingCheck spelling(prefilter_, conditions);
+    auto query = db_.prepare(kColumn);
     query.bind(name_key);
-    std::string spelling;  // that was compared last
-    bool is_sure = true;
     while (INDX_TRY(query.step())) {
       const auto file = query.integer(0);
-      auto value = query.text(1);
-      if (auto name = query.text(2); name != spelling) {
-        spelling = std::move(name);
-        is_sure = all_write(conditions, spelling);
-      }
-      if (!is_sure) {
-        for (const auto condition : conditions) *at(condition, file) = kBaseUnknown;
+      if (!spelling.is_as_written(query.text(2))) {
+        set(conditions, file, kBaseUnknown);
         continue;
       }
-      if (!keys.add(file, value)) continue;
-      auto& object = rows.emplace_back().properties;
-      append_property(object, spelling, value);
-      object += '}';
+      auto value = query.text(1);
+      if (keys.add(file, value)) rows.push_back(row_with(query.text(2), value));
+      if (keys.files.size() != kLookedAt || rows.size() < kLookedAt * 9 / 10) continue;
+      for (const auto condition : conditions) fill(condition, kBaseUnknown);
+      late_.emplace_back(name_key, conditions);
+      return {};
     }
     settle(conditions, keys, std::move(rows));
     return {};
   }
 
-  /// False: a condition writes the name in another way, which the note may have beside this one.
-  bool all_write(const std::vector<std::size_t>& conditions, const std::string& spelling) const {
-    for (const auto condition : conditions)
-      for (const auto& name : prefilter_.conditions()[condition].names)
-        if (name != spelling) return false;
-    return true;
+  /// Only files that are not yet dropped are evaluated.
+  Status read_late_column(const std::string& name_key, const Conditions& conditions) {
+    fill_absent(conditions);
+    SpellingCheck spelling(prefilter_, conditions);
+    Chunk chunk;
+    auto query = db_.prepare(kColumn);
+    query.bind(name_key);
+    while (INDX_TRY(query.step())) {
+      const auto file = query.integer(0);
+      set(conditions, file, kBaseUnknown);
+      if (drops(static_cast<std::size_t>(file)) || !spelling.is_as_written(query.text(2))) continue;
+      chunk.files.push_back(file);
+      chunk.rows.push_back(row_with(query.text(2), query.text(1)));
+      if (chunk.files.size() == kChunk) settle(conditions, chunk);
+    }
+    settle(conditions, chunk);
+    return {};
   }
 
-  Status read_paths(const std::vector<std::size_t>& conditions) {
+  static BaseFileRow row_with(const std::string& name, std::string_view value) {
+    BaseFileRow row;
+    append_property(row.properties, name, value);
+    row.properties += '}';
+    return row;
+  }
+
+  /// Evaluates what was gathered, which is gone then.
+  void settle(const Conditions& conditions, Chunk& chunk) {
+    const auto found = prefilter_.outcomes(conditions, std::exchange(chunk.rows, {}));
+    for (std::size_t row = 0; row < chunk.files.size(); ++row)
+      for (std::size_t i = 0; i < conditions.size(); ++i)
+        *at(conditions[i], chunk.files[row]) = found[i][row];
+    chunk.files.clear();
+  }
+
+  Status read_paths(const Conditions& conditions) {
     std::vector<DistinctKeys> keys(conditions.size());
     std::vector<std::vector<BaseFileRow>> rows(conditions.size());
     auto query = db_.prepare("SELECT id, path FROM files ORDER BY path");
@@ -158,30 +219,21 @@ class CandidateSearch {
     return {};
   }
 
-  /// These have nothing to share: only files that are not yet dropped are evaluated.
-  Status read_files(const std::vector<std::size_t>& conditions) {
-    constexpr std::size_t kAtOnce = 1000;
-    std::vector<std::int64_t> files;
-    std::vector<BaseFileRow> rows;
-    const auto settle_rows = [&] {
-      const auto found = prefilter_.outcomes(conditions, std::exchange(rows, {}));
-      for (std::size_t row = 0; row < files.size(); ++row)
-        for (std::size_t i = 0; i < conditions.size(); ++i)
-          *at(conditions[i], files[row]) = found[i][row];
-      files.clear();
-    };
+  /// Only files that are not yet dropped are evaluated.
+  Status read_files(const Conditions& conditions) {
+    Chunk chunk;
     auto query = db_.prepare("SELECT id, path, size, mtime_ns FROM files");
     while (INDX_TRY(query.step())) {
       const auto file = query.integer(0);
       if (drops(static_cast<std::size_t>(file))) continue;
-      files.push_back(file);
-      auto& row = rows.emplace_back();
+      chunk.files.push_back(file);
+      auto& row = chunk.rows.emplace_back();
       row.path = query.text(1);
       row.size = static_cast<std::size_t>(query.integer(2));
       row.modified_ms = query.integer(3) / 1'000'000;
-      if (files.size() == kAtOnce) settle_rows();
+      if (chunk.files.size() == kChunk) settle(conditions, chunk);
     }
-    settle_rows();
+    settle(conditions, chunk);
     return {};
   }
 
@@ -189,6 +241,7 @@ class CandidateSearch {
   const BasePrefilter& prefilter_;
   std::size_t size_ = 0;
   std::vector<BaseOutcomes> outcomes_;  // by file, then condition
+  std::vector<std::pair<std::string, Conditions>> late_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace indx {
 namespace {
@@ -36,191 +37,189 @@ BaseRowLink read_base_link(const Database::Statement& query, const PathScope& sc
   return link;
 }
 
-constexpr std::string_view kBaseLinks =
-    "SELECT l.source_id, l.kind, l.external, l.target, l.subpath, l.display, t.path FROM links l "
-    "LEFT JOIN files t ON t.id=l.target_id ";
-
-/// The files that a query looks at, with what it needs of them: asked for one by one where they are
-/// few, else read column by column.
+/// What a query needs of the files that it looks at: asked for one by one where they are few, else
+/// read column by column. A candidate's place is its place among the ids, or its id where all
+/// files are candidates.
 class CandidateRows {
  public:
   CandidateRows(Database& db, const BaseRowNeeds& needs, const PathScope& scope)
       : db_(db), needs_(needs), scope_(scope) {}
 
   Status read() {
-    places_.assign(static_cast<std::size_t>(INDX_TRY(max_file_id(db_))) + 1, kNoPlace);
-    INDX_TRY(read_files());
-    for (std::size_t place = 0; place < rows_.size(); ++place)
-      places_[static_cast<std::size_t>(rows_[place].id)] = static_cast<std::uint32_t>(place);
-    if (needs_.properties) INDX_TRY(read_properties());
-    if (needs_.tags) INDX_TRY(read_tags());
-    if (needs_.links) INDX_TRY(read_links());
+    const auto ids = static_cast<std::size_t>(INDX_TRY(max_file_id(db_))) + 1;
+    if (needs_.prefilter != nullptr) {
+      candidates_ = INDX_TRY(base_candidates(db_, *needs_.prefilter));
+      is_narrow_ = candidates_.size() * kCostOfSeek < ids;
+      places_.assign(ids, kNoPlace);
+      for (std::size_t place = 0; place < candidates_.size(); ++place)
+        places_[static_cast<std::size_t>(candidates_[place])] = static_cast<std::uint32_t>(place);
+    }
+    const auto count = needs_.prefilter == nullptr ? ids : candidates_.size();
+    if (needs_.properties) {
+      properties_.resize(count);
+      INDX_TRY(read_properties());
+    }
+    if (needs_.tags) {
+      tags_.resize(count);
+      INDX_TRY(read_tags());
+    }
+    if (needs_.links) {
+      links_.resize(count);
+      INDX_TRY(read_links());
+    }
     return {};
   }
 
   /// In order of paths, with the files between them where they have to be there.
   Status visit(const BaseRowVisitor& visit) {
-    if (needs_.prefilter == nullptr || !wants_others()) {
-      for (auto& file : rows_) visit(std::move(file.row));
-      return {};
-    }
-    auto query = db_.prepare("SELECT id, path FROM files ORDER BY path");
+    const bool wants_all = wants_others();
+    if (is_narrow_ && !wants_all) return visit_narrow(visit);
+    auto query = db_.prepare(needs_.size_and_time
+                                 ? "SELECT id, path, size, mtime_ns FROM files ORDER BY path"
+                                 : "SELECT id, path FROM files ORDER BY path");
     while (INDX_TRY(query.step())) {
-      const auto place = places_[static_cast<std::size_t>(query.integer(0))];
-      if (place != kNoPlace) {
-        visit(std::move(rows_[place].row));
-        continue;
-      }
-      BaseFileRow other;
-      other.is_candidate = false;
-      other.path = query.text(1);
-      if (scope_.allows(other.path)) visit(std::move(other));
+      const auto place = place_of(query.integer(0));
+      if (place == kNoPlace && !wants_all) continue;
+      auto row = row_of(query, place);
+      if (scope_.allows(row.path)) visit(std::move(row));
     }
     return {};
   }
 
  private:
   static constexpr std::uint32_t kNoPlace = 0xFFFFFFFF;
-  struct File {
-    std::int64_t id = 0;
-    BaseFileRow row;
-    bool is_spelled_otherwise = false;  ///< a property is, and may be there twice
-  };
 
-  Status read_files() {
-    if (needs_.prefilter == nullptr) return read_files_in_order(nullptr);
-    const auto candidates = INDX_TRY(base_candidates(db_, *needs_.prefilter));
-    is_narrow_ = candidates.size() * kCostOfSeek < places_.size();
-    if (!is_narrow_) {
-      std::vector<bool> wanted(places_.size());
-      for (const auto id : candidates) wanted[static_cast<std::size_t>(id)] = true;
-      return read_files_in_order(&wanted);
-    }
-    for (const auto id : candidates) {
+  std::uint32_t place_of(std::int64_t id) const {
+    return needs_.prefilter == nullptr ? static_cast<std::uint32_t>(id)
+                                       : places_[static_cast<std::size_t>(id)];
+  }
+
+  Status visit_narrow(const BaseRowVisitor& visit) {
+    std::vector<BaseFileRow> rows;
+    for (std::uint32_t place = 0; place < candidates_.size(); ++place) {
       auto query = db_.prepare("SELECT id, path, size, mtime_ns FROM files WHERE id=?1");
-      if (INDX_TRY(query.bind(id).step())) add(query, true);
+      if (!INDX_TRY(query.bind(candidates_[place]).step())) continue;
+      auto row = row_of(query, place);
+      if (scope_.allows(row.path)) rows.push_back(std::move(row));
     }
-    std::sort(rows_.begin(), rows_.end(),
-              [](const File& a, const File& b) { return a.row.path < b.row.path; });
+    std::sort(rows.begin(), rows.end(),
+              [](const BaseFileRow& a, const BaseFileRow& b) { return a.path < b.path; });
+    for (auto& row : rows) visit(std::move(row));
     return {};
-  }
-  Status read_files_in_order(const std::vector<bool>* wanted) {
-    auto query = db_.prepare(needs_.size_and_time
-                                 ? "SELECT id, path, size, mtime_ns FROM files ORDER BY path"
-                                 : "SELECT id, path FROM files ORDER BY path");
-    while (INDX_TRY(query.step()))
-      if (wanted == nullptr || (*wanted)[static_cast<std::size_t>(query.integer(0))])
-        add(query, needs_.size_and_time);
-    return {};
-  }
-  void add(const Database::Statement& query, bool has_size_and_time) {
-    File file;
-    file.id = query.integer(0);
-    file.row.path = query.text(1);
-    if (!scope_.allows(file.row.path)) return;
-    if (has_size_and_time) {
-      file.row.size = static_cast<std::size_t>(query.integer(2));
-      file.row.modified_ms = query.integer(3) / 1'000'000;
-    }
-    rows_.push_back(std::move(file));
   }
 
-  /// Calls `use(file, query)` for the rows of a table that belong to candidates; `?1` is the id.
+  BaseFileRow row_of(const Database::Statement& query, std::uint32_t place) {
+    BaseFileRow row;
+    row.path = query.text(1);
+    row.is_candidate = place != kNoPlace;
+    if (!row.is_candidate) return row;
+    if (needs_.size_and_time) {
+      row.size = static_cast<std::size_t>(query.integer(2));
+      row.modified_ms = query.integer(3) / 1'000'000;
+    }
+    if (needs_.properties) row.properties = std::move(properties_[place]);
+    if (needs_.tags) row.tags = in_order(std::move(tags_[place]));
+    if (!needs_.links) return row;
+    row.links = std::move(links_[place]);
+    for (auto& link : row.links)  // a link without a file name means its own note
+      if (!link.path && !link.is_external && link.target.empty()) link.path = row.path;
+    return row;
+  }
+
+  /// Calls `use(place, query)` for the rows of a table that belong to candidates. `sql` reads it
+  /// all, the id of a file first; `of_file` is added to read it for the file `?1`.
   template <typename Use>
-  Status read_table(std::string_view one_by_one, std::string_view at_once, const Use& use) {
+  Status read_table(std::string_view sql, std::string_view of_file, std::string_view order,
+                    const Use& use) {
     if (!is_narrow_) {
-      auto query = db_.prepare(at_once);
+      auto query = db_.prepare(cat(sql, order));
       return use_rows(query, use);
     }
-    for (const auto& file : rows_) {
-      auto query = db_.prepare(one_by_one);
-      INDX_TRY(use_rows(query.bind(file.id), use));
+    const auto one = cat(sql, of_file, order);
+    for (const auto id : candidates_) {
+      auto query = db_.prepare(one);
+      INDX_TRY(use_rows(query.bind(id), use));
     }
     return {};
   }
-  /// The first column is the id of a file.
   template <typename Use>
   Status use_rows(Database::Statement& query, const Use& use) {
     while (INDX_TRY(query.step())) {
-      const auto place = places_[static_cast<std::size_t>(query.integer(0))];
-      if (place != kNoPlace) use(rows_[place], query);
+      const auto place = place_of(query.integer(0));
+      if (place != kNoPlace) use(place, query);
     }
     return {};
   }
 
   Status read_properties() {
     if (!needs_.property_names)
-      return read_table("SELECT id, properties FROM notes WHERE id=?1",
-                        "SELECT id, properties FROM notes",
-                        [](File& file, const Database::Statement& query) {
-                          file.row.properties = query.text(1);
+      return read_table("SELECT id, properties FROM notes", " WHERE id=?1", "",
+                        [&](std::uint32_t place, const Database::Statement& query) {
+                          properties_[place] = query.text(1);
                         });
     std::map<std::string, std::vector<std::string>> columns;
     for (const auto& name : *needs_.property_names) columns[fold_case(name)].push_back(name);
     for (const auto& [name_key, names] : columns) INDX_TRY(read_column(name_key, names));
-    for (auto& file : rows_) {
-      if (!file.row.properties.empty()) file.row.properties += '}';
-      if (!file.is_spelled_otherwise) continue;
+    for (auto& object : properties_)
+      if (!object.empty()) object += '}';
+    for (const auto id : spelled_otherwise_) {
       auto whole = db_.prepare("SELECT properties FROM notes WHERE id=?1");
-      if (INDX_TRY(whole.bind(file.id).step())) file.row.properties = whole.text(0);
+      if (INDX_TRY(whole.bind(id).step())) properties_[place_of(id)] = whole.text(0);
     }
     return {};
   }
   Status read_column(const std::string& name_key, const std::vector<std::string>& names) {
-    const auto use = [&](File& file, const Database::Statement& query) {
+    const auto use = [&](std::uint32_t place, const Database::Statement& query) {
       const auto name = query.text(1);
       for (const auto& wanted : names)
-        if (wanted != name) file.is_spelled_otherwise = true;
-      append_property(file.row.properties, name, query.text(2));
+        if (wanted != name) spelled_otherwise_.insert(query.integer(0));
+      append_property(properties_[place], name, query.text(2));
     };
     if (!is_narrow_) {
       auto query = db_.prepare("SELECT file_id, name, value FROM properties WHERE name_key=?1");
       return use_rows(query.bind(name_key), use);
     }
-    for (const auto& file : rows_) {
+    for (const auto id : candidates_) {
       auto query = db_.prepare(
           "SELECT file_id, name, value FROM properties WHERE name_key=?1 AND file_id=?2");
-      INDX_TRY(use_rows(query.bind(name_key, file.id), use));
+      INDX_TRY(use_rows(query.bind(name_key, id), use));
     }
     return {};
   }
 
   Status read_tags() {
-    std::vector<std::vector<TagAt>> tags(rows_.size());
-    INDX_TRY(read_table("SELECT file_id, position, tag FROM tags WHERE file_id=?1",
-                        "SELECT file_id, position, tag FROM tags",
-                        [&](File& file, const Database::Statement& query) {
-                          tags[static_cast<std::size_t>(&file - rows_.data())].push_back(
-                              {query.integer(1), query.text(2)});
-                        }));
-    for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].row.tags = in_order(std::move(tags[i]));
-    return {};
+    return read_table("SELECT file_id, position, tag FROM tags", " WHERE file_id=?1", "",
+                      [&](std::uint32_t place, const Database::Statement& query) {
+                        tags_[place].push_back({query.integer(1), query.text(2)});
+                      });
   }
 
   Status read_links() {
-    INDX_TRY(read_table(cat(kBaseLinks, "WHERE l.source_id=?1 ORDER BY l.position"),
-                        cat(kBaseLinks, "ORDER BY l.source_id, l.position"),
-                        [&](File& file, const Database::Statement& query) {
-                          file.row.links.push_back(read_base_link(query, scope_));
-                        }));
-    for (auto& file : rows_)
-      for (auto& link : file.row.links)  // a link without a file name means its own note
-        if (!link.path && !link.is_external && link.target.empty()) link.path = file.row.path;
-    return {};
+    return read_table(
+        "SELECT l.source_id, l.kind, l.external, l.target, l.subpath, l.display, t.path FROM links "
+        "l LEFT JOIN files t ON t.id=l.target_id",
+        " WHERE l.source_id=?1", " ORDER BY l.source_id, l.position",
+        [&](std::uint32_t place, const Database::Statement& query) {
+          links_[place].push_back(read_base_link(query, scope_));
+        });
   }
 
   bool wants_others() const {
-    return needs_.others != BaseRowNeeds::Others::Linked ||
-           std::any_of(rows_.begin(), rows_.end(),
-                       [](const File& file) { return may_hold_link(file.row.properties); });
+    return needs_.prefilter == nullptr || needs_.others != BaseRowNeeds::Others::Linked ||
+           std::any_of(properties_.begin(), properties_.end(), may_hold_link);
   }
 
   Database& db_;
   const BaseRowNeeds& needs_;
   const PathScope& scope_;
   bool is_narrow_ = false;
-  std::vector<File> rows_;
-  std::vector<std::uint32_t> places_;  ///< in `rows_`, by id
+  std::vector<std::int64_t> candidates_;  ///< empty without a prefilter
+  std::vector<std::uint32_t> places_;     ///< by id; empty without a prefilter
+  std::vector<std::string> properties_;   ///< by place, as the rest
+  std::vector<std::vector<TagAt>> tags_;
+  std::vector<std::vector<BaseRowLink>> links_;
+  /// A name is written in another way than asked for, and may be there twice.
+  std::set<std::int64_t> spelled_otherwise_;
 };
 
 }  // namespace

@@ -371,10 +371,10 @@ BaseValue BaseEvaluator::formula(std::string_view name) {
 
 BaseValue BaseEvaluator::property(std::size_t row, std::string_view name) {
   charge(files().row(row).properties.size() / 256 + 1);
-  const auto properties = files().properties(row);
-  const auto* value = find_property(*properties, name);
-  if (value == nullptr) return {};
-  return base_value_of(*value, files().row(row).path, fold_case(name) == "tags");
+  const auto value = files().property(row, name);
+  if (!value) return {};
+  const bool is_tags = value->is_array() && fold_case(name) == "tags";
+  return base_value_of(*value, files().row(row).path, is_tags);
 }
 
 BaseValue BaseEvaluator::all_properties(std::size_t row) {

@@ -150,6 +150,7 @@ class QueryRun {
 
   Status sort_rows() {
     std::map<std::string, std::size_t> group_indexes;
+    rows_.reserve(matches_.size());
     for (const auto file : matches_) {
       evaluator_.set_row(file);
       INDX_TRY(check_work());
@@ -170,9 +171,11 @@ class QueryRun {
         rows_.push_back(row);
       }
     }
+    if (view_.sort.empty() && !view_.group_by) return {};  // files are in order of their paths
     join_empty_checkboxes();
     std::sort(rows_.begin(), rows_.end(), [&](const ResultRow& a, const ResultRow& b) {
-      return order_of(a, files().row(a.file).path, b, files().row(b.file).path) < 0;
+      const int order = order_of_keys(a, b);
+      return order != 0 ? order < 0 : a.file < b.file;
     });
     return {};
   }
@@ -193,15 +196,14 @@ class QueryRun {
     }
   }
 
-  int order_of(const ResultRow& a, const std::string& a_path, const ResultRow& b,
-               const std::string& b_path) const {
+  int order_of_keys(const ResultRow& a, const ResultRow& b) const {
     if (view_.group_by)
       if (const int order = compare_sort_keys(a.group, b.group, view_.group_by->is_descending))
         return order;
     for (std::size_t i = 0; i < view_.sort.size(); ++i)
       if (const int order = compare_sort_keys(a.keys[i], b.keys[i], view_.sort[i].is_descending))
         return order;
-    return a_path.compare(b_path);
+    return 0;
   }
 
   void list_groups() {
@@ -241,7 +243,8 @@ class QueryRun {
     }
     const auto path = after["p"].get<std::string>();
     const auto it = std::partition_point(rows_.begin(), rows_.end(), [&](const ResultRow& row) {
-      return order_of(row, files().row(row.file).path, last, path) <= 0;
+      const int order = order_of_keys(row, last);
+      return order != 0 ? order < 0 : files().row(row.file).path <= path;
     });
     return static_cast<std::size_t>(it - rows_.begin());
   }

@@ -108,5 +108,28 @@ TEST_CASE("a base reads only what its filters leave", "[store][base][A57]") {
   CHECK(links.answer["rows"][0][1]["up"]["path"] == "area-1/n1.md");
 }
 
+TEST_CASE("a column in which each note has its own value is read too", "[store][base][A57]") {
+  IndexFixture index;
+  std::map<std::string, std::string> files;
+  for (int i = 0; i < 1000; ++i)
+    files[cat("n", i, ".md")] =
+        i % 10 == 9 ? "plain\n"
+                    : cat("---\n", i % 100 == 7 ? "Rank" : "rank", ": ", i, "\nid: x", i,
+                          "\nkind: k", i % 3, i % 50 == 1 ? "\nid2: \"[[n1]]\"" : "", "\n---\n");
+  index.put(files);
+  for (const auto* filter :
+       {"rank > 900", "rank < 10 && kind == \"k1\"", "kind == \"k1\" && !rank", "rank.abs() == 20",
+        "id == \"x33\" && rank == 33", "id == \"x33\" || rank == 34", "!(id < \"x5\") && rank > 3",
+        "id.abs() > 1 || rank == 5", "file.size > 30 && rank % 7 == 1 && id != \"x8\""}) {
+    INFO(filter);
+    const auto base = parse_base_definition(Json{{"filters", filter}}.dump()).value();
+
+    const auto narrow = ask_index(index, base, {}, true);
+
+    CHECK(narrow.answer.dump(1) == ask_index(index, base, {}, false).answer.dump(1));
+    if (std::string_view(filter) != "id.abs() > 1 || rank == 5") CHECK(narrow.seen < 300);
+  }
+}
+
 }  // namespace
 }  // namespace indx
