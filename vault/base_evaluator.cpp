@@ -12,8 +12,6 @@ namespace {
 using ValueType = BaseValue::Type;
 using ExpressionKind = BaseNode::Kind;
 
-constexpr int kMaxEvaluationDepth = 600;
-
 BaseValue number_or_error(double number) {
   if (!std::isfinite(number)) return BaseValue::error("The result is no finite number.");
   return number;
@@ -104,7 +102,7 @@ const BaseValue* BaseEvaluator::binding(std::string_view name) const {
 
 BaseValue BaseEvaluator::run(const BaseNode& node) {
   if (!charge(1)) return BaseValue::error("The expression does too much work.");
-  if (depth_ >= kMaxEvaluationDepth)
+  if (depth_ >= kMaxBaseEvaluationDepth)
     return BaseValue::error("The expression is nested too deeply.");
   ++depth_;
   BaseValue value;
@@ -373,10 +371,10 @@ BaseValue BaseEvaluator::formula(std::string_view name) {
 
 BaseValue BaseEvaluator::property(std::size_t row, std::string_view name) {
   charge(files().row(row).properties.size() / 256 + 1);
-  const auto properties = files().properties(row);
-  const auto* value = find_property(*properties, name);
-  if (value == nullptr) return {};
-  return base_value_of(*value, files().row(row).path, fold_case(name) == "tags");
+  const auto value = files().property(row, name);
+  if (!value) return {};
+  const bool is_tags = value->is_array() && fold_case(name) == "tags";
+  return base_value_of(*value, files().row(row).path, is_tags);
 }
 
 BaseValue BaseEvaluator::all_properties(std::size_t row) {

@@ -98,6 +98,7 @@ class BaseEvaluator {
   std::mt19937_64 random_;
 };
 
+inline constexpr int kMaxBaseEvaluationDepth = 600;               ///< formulas included
 inline constexpr std::size_t kMaxBaseSteps = 200'000;             ///< of one evaluation
 inline constexpr std::uint64_t kMaxBaseQuerySteps = 100'000'000;  ///< of one query
 

@@ -25,6 +25,8 @@ class BaseFiles {
   std::optional<std::size_t> resolve(const BaseLink& link) const;
   /// Never null.
   std::shared_ptr<const Json> properties(std::size_t index) const;
+  /// One of them, as `find_property` finds it; nullopt: none. Reads only its own text.
+  std::optional<Json> property(std::size_t index, std::string_view name) const;
   /// The files that link to this one, in order.
   const std::vector<std::size_t>& backlinks(std::size_t index) const;
 

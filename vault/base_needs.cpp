@@ -1,20 +1,23 @@
 #include "vault/base_needs.hpp"
 
-#include "base/text.hpp"
 #include "base/unicode.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace indx {
 namespace {
 
 using NeedKind = BaseNode::Kind;
+using Others = BaseRowNeeds::Others;
 
 class NeedsReader {
  public:
   NeedsReader(const BaseDefinition& base, const BaseView& view) : base_(base), view_(view) {}
 
   BaseRowNeeds run() {
+    needs_.others = Others::Linked;
+    needs_.property_names.emplace();
     for (const auto* filter : {&base_.filter, &view_.filter})
       if (*filter) read(**filter);
     for (const auto& column : view_.order) read(column);
@@ -25,10 +28,7 @@ class NeedsReader {
       const auto own = base_.summaries.find(fold_case(summary.name));
       if (own != base_.summaries.end() && own->second.has_value()) read(*own->second);
     }
-    if (sees_others_) return needs_;
-    for (const auto* filter : {&base_.filter, &view_.filter})
-      if (*filter) push_down(**filter);
-    return needs_;
+    return std::move(needs_);
   }
 
  private:
@@ -37,7 +37,7 @@ class NeedsReader {
     for (const auto& child : filter.children) read(child);
   }
   void read(const BaseColumn& column) {
-    if (column.kind == BaseColumn::Kind::Note) needs_.properties = true;
+    if (column.kind == BaseColumn::Kind::Note) read_property(column.name);
     if (column.kind == BaseColumn::Kind::File) read_field(column.name);
     if (column.kind == BaseColumn::Kind::Formula) read_formula(column.name);
   }
@@ -47,85 +47,119 @@ class NeedsReader {
     const auto it = base_.formulas.find(key);
     if (it != base_.formulas.end() && it->second.has_value()) read(*it->second);
   }
+  void read_property(const std::string& name) {
+    needs_.properties = true;
+    auto& names = needs_.property_names;
+    if (names && std::find(names->begin(), names->end(), name) == names->end())
+      names->push_back(name);
+  }
+  void read_all_properties() {
+    needs_.properties = true;
+    needs_.property_names.reset();
+  }
+  void look_at(Others others) { needs_.others = std::max(needs_.others, others); }
+
+  /// Fields and methods count whatever they are of: a file may come from anywhere.
   void read_field(std::string_view name) {
-    if (name == "tags") needs_.tags = true;
-    if (name == "links" || name == "embeds" || name == "backlinks" || name == "hasLink")
+    if (name == "tags" || name == "hasTag") needs_.tags = true;
+    if (name == "links" || name == "embeds" || name == "hasLink") {
       needs_.links = true;
-    if (name == "backlinks") sees_others_ = true;
+      look_at(Others::Paths);
+    }
+    if (name == "backlinks") {
+      needs_.links = true;
+      look_at(Others::All);
+    }
+    if (name == "file" || name == "asLink" || name == "linksTo") look_at(Others::Paths);
+    if (name == "asFile") look_at(Others::All);
     if (name == "ctime") needs_.created = true;
-    if (name == "properties" || name == "hasProperty") needs_.properties = true;
-    if (name == "hasTag") needs_.tags = true;
-  }
-  /// Fields count whatever they are fields of: a file may come from anywhere.
-  void read(const BaseNode& expression) {
-    walk_base_expression(expression, [&](const BaseNode& node) {
-      if (node.kind == NeedKind::Name) {
-        if (node.text != "file" && node.text != "formula") needs_.properties = true;
-        if (node.text == "this") sees_others_ = true;
-      }
-      if (node.kind == NeedKind::Member || node.kind == NeedKind::Call) read_field(node.text);
-      if (node.kind == NeedKind::Call && (node.text == "file" || node.text == "asFile"))
-        sees_others_ = true;
-      if (node.kind == NeedKind::Member && is_word(node.children[0], "formula"))
-        read_formula(node.text);
-      if (node.kind != NeedKind::Index) return;
-      if (node.children[1].kind == NeedKind::Text) {
-        if (is_word(node.children[0], "formula")) read_formula(node.children[1].text);
-        return read_field(node.children[1].text);
-      }
-      if (node.children[1].kind == NeedKind::Number) return;
-      // A computed name may be any field or formula.
-      needs_.properties = needs_.tags = needs_.links = needs_.created = sees_others_ = true;
-      for (const auto& [name, formula] : base_.formulas) read_formula(name);
-    });
+    if (name == "size" || name == "mtime") needs_.size_and_time = true;
+    if (name == "properties") read_all_properties();
   }
 
-  void push_down(const BaseFilter& filter) {
-    if (filter.kind == BaseFilter::Kind::Expression) return push_down(filter.expression);
-    if (filter.kind == BaseFilter::Kind::And)
-      for (const auto& child : filter.children) push_down(child);
+  void read(const BaseNode& node) {
+    switch (node.kind) {
+      case NeedKind::Name:
+        return read_word(node.text);
+      case NeedKind::Member:
+        return read_member(node.children[0], node.text);
+      case NeedKind::Index:
+        if (node.children[1].kind == NeedKind::Text)
+          return read_member(node.children[0], node.children[1].text);
+        if (node.children[1].kind != NeedKind::Number) read_anything();
+        break;
+      case NeedKind::Call:
+        return read_call(node);
+      default:
+        break;
+    }
+    for (const auto& child : node.children) read(child);
   }
-  void push_down(const BaseNode& node) {
-    if (node.kind == NeedKind::Binary && node.text == "&&") {
-      push_down(node.children[0]);
-      push_down(node.children[1]);
-    }
-    if (node.kind == NeedKind::Binary && node.text == "==" &&
-        node.children[0].kind == NeedKind::Member && node.children[0].text == "ext" &&
-        is_word(node.children[0].children[0], "file") && node.children[1].kind == NeedKind::Text &&
-        !node.children[1].text.empty())
-      needs_.extension = node.children[1].text;
-    if (node.kind != NeedKind::Call || !node.is_method || node.children.size() != 2 ||
-        !is_word(node.children[0], "file") || node.children[1].kind != NeedKind::Text)
-      return;
-    std::string_view text = node.children[1].text;
-    if (node.text == "hasTag") {
-      text = trim(text);
-      if (text.starts_with('#')) text.remove_prefix(1);
-      if (!text.empty()) needs_.all_tags.push_back(fold_case(text));
-    }
-    if (node.text == "inFolder") {
-      while (text.ends_with('/')) text.remove_suffix(1);
-      while (text.starts_with('/')) text.remove_prefix(1);
-      if (!text.empty()) needs_.folder = text;
-    }
+  void read_word(const std::string& word) {
+    if (word == "note") return read_all_properties();
+    if (word == "file") return look_at(Others::Paths);
+    if (word == "this") return look_at(Others::All);
+    if (word != "formula") read_property(word);
   }
-
-  static bool is_word(const BaseNode& node, std::string_view word) {
-    return node.kind == NeedKind::Name && node.text == word;
+  void read_member(const BaseNode& object, const std::string& name) {
+    if (object.kind != NeedKind::Name) {
+      read_field(name);
+      return read(object);
+    }
+    if (object.text == "note") return read_property(name);
+    if (object.text == "formula") return read_formula(name);
+    read_field(name);
+    if (object.text == "file") return;
+    read_word(object.text);
+    if (object.text != "this" || name == "file") return;
+    if (name == "note") return read_all_properties();
+    read_property(name);
+  }
+  void read_call(const BaseNode& call) {
+    std::size_t first = 0;
+    if (call.is_method) {
+      read_field(call.text);
+      const auto& receiver = call.children[0];
+      if (receiver.kind == NeedKind::Name && receiver.text == "file") first = 1;
+      if (call.text == "hasProperty") {
+        if (call.children.size() == 2 && call.children[1].kind == NeedKind::Text)
+          read_property(call.children[1].text);
+        else
+          read_all_properties();
+      }
+    } else if (call.text == "file") {
+      look_at(Others::All);
+    } else if (call.text == "link") {
+      look_at(Others::Paths);
+    }
+    for (std::size_t i = first; i < call.children.size(); ++i) read(call.children[i]);
+  }
+  /// A computed name may be any field or formula.
+  void read_anything() {
+    read_all_properties();
+    needs_.tags = needs_.links = needs_.created = needs_.size_and_time = true;
+    look_at(Others::All);
+    for (const auto& [name, formula] : base_.formulas) read_formula(name);
   }
 
   const BaseDefinition& base_;
   const BaseView& view_;
   BaseRowNeeds needs_;
   std::set<std::string> formulas_;
-  bool sees_others_ = false;
 };
 
 }  // namespace
 
 BaseRowNeeds base_row_needs(const BaseDefinition& base, const BaseView& view) {
   return NeedsReader(base, view).run();
+}
+
+bool may_hold_link(std::string_view json) {
+  for (std::size_t at = 0; (at = json.find_first_of("[]", at)) < json.size(); ++at) {
+    const auto pair = json.substr(at, 2);
+    if (pair == "[[" || pair == "](" || pair == "]:") return true;
+  }
+  return false;
 }
 
 }  // namespace indx

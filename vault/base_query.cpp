@@ -1,8 +1,10 @@
 #include "vault/base_query.hpp"
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "vault/base_needs.hpp"
+#include "vault/base_prefilter.hpp"
 #include "vault/base_summary.hpp"
 
 #include <algorithm>
@@ -136,6 +138,13 @@ class QueryRun {
     return {};
   }
 
+  /// Tells groups apart whose values sort alike, such as `a` and `A`. It stands in cursors: short.
+  static std::string group_mark(const std::string& identity) {
+    constexpr std::size_t kMaxBytes = 200;
+    if (identity.size() <= kMaxBytes) return identity;
+    return cat(prefix_at_grapheme(identity, kMaxBytes), ' ', sha256_hex(identity));
+  }
+
   /// The groups of one file: one for each item of a list, without repeats.
   std::vector<BaseValue> groups_of(const BaseValue& value) {
     if (value.is_empty() || value.is_error()) return {BaseValue()};
@@ -149,6 +158,8 @@ class QueryRun {
 
   Status sort_rows() {
     std::map<std::string, std::size_t> group_indexes;
+    std::vector<BaseSortKey> group_keys;
+    rows_.reserve(matches_.size());
     for (const auto file : matches_) {
       evaluator_.set_row(file);
       INDX_TRY(check_work());
@@ -161,17 +172,24 @@ class QueryRun {
         continue;
       }
       for (auto& value : groups_of(evaluator_.evaluate(view_.group_by->column))) {
-        row.group = base_sort_key(evaluator_, value);
         const auto [it, is_new] =
             group_indexes.emplace(evaluator_.identity(value), group_values_.size());
-        if (is_new) group_values_.push_back(std::move(value));
+        if (is_new) {
+          // Links to one file may be written in many ways: the first stands for the group.
+          group_keys.push_back(base_sort_key(evaluator_, value));
+          group_marks_.push_back(group_mark(it->first));
+          group_values_.push_back(std::move(value));
+        }
+        row.group = group_keys[it->second];
         row.group_value = it->second;
         rows_.push_back(row);
       }
     }
+    if (view_.sort.empty() && !view_.group_by) return {};  // files are in order of their paths
     join_empty_checkboxes();
     std::sort(rows_.begin(), rows_.end(), [&](const ResultRow& a, const ResultRow& b) {
-      return order_of(a, files().row(a.file).path, b, files().row(b.file).path) < 0;
+      const int order = order_of_keys(a, b);
+      return order != 0 ? order < 0 : a.file < b.file;
     });
     return {};
   }
@@ -192,15 +210,18 @@ class QueryRun {
     }
   }
 
-  int order_of(const ResultRow& a, const std::string& a_path, const ResultRow& b,
-               const std::string& b_path) const {
-    if (view_.group_by)
+  int order_of_keys(const ResultRow& a, const ResultRow& b) const {
+    if (view_.group_by) {
       if (const int order = compare_sort_keys(a.group, b.group, view_.group_by->is_descending))
         return order;
+      if (a.group_value != b.group_value)
+        if (const int order = group_marks_[a.group_value].compare(group_marks_[b.group_value]))
+          return order;
+    }
     for (std::size_t i = 0; i < view_.sort.size(); ++i)
       if (const int order = compare_sort_keys(a.keys[i], b.keys[i], view_.sort[i].is_descending))
         return order;
-    return a_path.compare(b_path);
+    return 0;
   }
 
   void list_groups() {
@@ -233,6 +254,11 @@ class QueryRun {
     const auto group = BaseSortKey::from_json(after["g"]);
     if (!group) return bad();
     last.group = *group;
+    if (view_.group_by) {
+      if (!after.contains("m") || !after["m"].is_string()) return bad();
+      last.group_value = group_marks_.size();
+      group_marks_.push_back(after["m"].get<std::string>());
+    }
     for (const auto& json : after["k"]) {
       auto key = BaseSortKey::from_json(json);
       if (!key) return bad();
@@ -240,7 +266,8 @@ class QueryRun {
     }
     const auto path = after["p"].get<std::string>();
     const auto it = std::partition_point(rows_.begin(), rows_.end(), [&](const ResultRow& row) {
-      return order_of(row, files().row(row.file).path, last, path) <= 0;
+      const int order = order_of_keys(row, last);
+      return order != 0 ? order < 0 : files().row(row.file).path <= path;
     });
     return static_cast<std::size_t>(it - rows_.begin());
   }
@@ -263,6 +290,7 @@ class QueryRun {
     Json keys = Json::array();
     for (const auto& key : last.keys) keys.push_back(key.to_json());
     answer_.next = {{"g", last.group.to_json()}, {"k", keys}, {"p", files().row(last.file).path}};
+    if (view_.group_by) answer_.next["m"] = group_marks_[last.group_value];
     return {};
   }
 
@@ -286,6 +314,7 @@ class QueryRun {
   std::vector<std::size_t> matches_;
   std::vector<ResultRow> rows_;
   std::vector<BaseValue> group_values_;
+  std::vector<std::string> group_marks_;  ///< of the values, and of the last row before the page
   BaseAnswer answer_;
   std::size_t since_check_ = 0;
 };
@@ -308,6 +337,9 @@ Result<BaseAnswer> run_base_query(const BaseDefinition& base, const BaseQuestion
   const auto* view = INDX_TRY(view_named(base, question));
   std::vector<BaseFileRow> rows;
   auto needs = base_row_needs(base, *view);
+  const BasePrefilter prefilter(base, *view, question.clock);
+  if (needs.others != BaseRowNeeds::Others::All && !prefilter.conditions().empty())
+    needs.prefilter = &prefilter;
   INDX_TRY(source(needs, [&](BaseFileRow row) { rows.push_back(std::move(row)); }));
   const BaseFiles files(std::move(rows));
   return QueryRun(base, *view, question, files).run();

@@ -9,6 +9,8 @@
 
 namespace indx {
 
+class BasePrefilter;
+
 /// A link as a base sees it.
 struct BaseRowLink {
   LinkKind kind = LinkKind::Link;
@@ -30,14 +32,25 @@ struct BaseFileRow {
   std::vector<BaseRowLink> links;
 };
 
-/// What a query has to know of the files: the rest is left out.
+/// What a query has to know of the files: the rest may be left out.
 struct BaseRowNeeds {
   bool properties = false, tags = false, links = false, created = false;
-  /// Conditions that each result fulfils: a file that does not may be marked as no candidate.
-  std::vector<std::string> all_tags;  ///< folded, without `#`; nested tags count
-  std::optional<std::string> folder;  ///< without slashes around; sub-folders count
-  std::optional<std::string> extension;
+  bool size_and_time = false;
+  /// Where `properties` is set: those that are read, as expressions write them; nullopt: any.
+  std::optional<std::vector<std::string>> property_names;
+  /// What expressions may look at of other files than their own.
+  enum class Others : std::uint8_t {
+    Linked,  ///< paths, and only where a property of a candidate `may_hold_link`
+    Paths,   ///< paths: a file that is no candidate has to be there
+    All      ///< everything: each file is a candidate
+  };
+  Others others = Others::All;
+  /// Files that it drops may be marked as no candidate; null: each file is one.
+  const BasePrefilter* prefilter = nullptr;
 };
+
+/// False: no value in this JSON is a link, whatever a base makes of texts.
+bool may_hold_link(std::string_view json);
 
 /// Where the files come from. In order of their paths, each once, hidden ones left out.
 using BaseRowVisitor = std::function<void(BaseFileRow row)>;
