@@ -22,7 +22,7 @@ TEST_CASE("file nodes and text cards of a canvas are backlinks", "[store][A44][A
   CHECK(uses[1].context == "to [[A]] and [[B]]");
   CHECK(uses[1].link.line == 2);
   CHECK(index.links().backlinks("d/A.md", {{}, {"boards/**"}}, 10, "").value().total == 0);
-  CHECK(index.reached("boards/c.canvas") == Paths{"d/A.md", "d/A.md", "B.md"});
+  CHECK(index.reached("boards/c.canvas") == PathList{"d/A.md", "d/A.md", "B.md"});
 }
 
 TEST_CASE("links of a canvas follow files that come and go", "[store][A44]") {
@@ -30,16 +30,16 @@ TEST_CASE("links of a canvas follow files that come and go", "[store][A44]") {
   index.put("c.canvas",
             "{\"nodes\":[{\"id\":\"1\",\"type\":\"file\",\"file\":\"A.md\"},"
             "{\"id\":\"2\",\"type\":\"text\",\"text\":\"[[A]]\"}]}");
-  CHECK(index.reached("c.canvas") == Paths{"-", "-"});
+  CHECK(index.reached("c.canvas") == PathList{"-", "-"});
   CHECK(index.links().unresolved({}, 10, "").value().rows.at(0).count == 2);
 
   index.put("sub/A.md", "x\n");
   CHECK(index.reached("c.canvas") ==
-        Paths{"-", "sub/A.md"});  // a node names one path, a link a name
+        PathList{"-", "sub/A.md"});  // a node names one path, a link a name
   index.put("A.md", "x\n");
-  CHECK(index.reached("c.canvas") == Paths{"A.md", "A.md"});
+  CHECK(index.reached("c.canvas") == PathList{"A.md", "A.md"});
   index.remove("A.md");
-  CHECK(index.reached("c.canvas") == Paths{"-", "sub/A.md"});
+  CHECK(index.reached("c.canvas") == PathList{"-", "sub/A.md"});
   index.put("c.canvas", "not json");
   CHECK(index.links().backlinks("sub/A.md", {}, 10, "").value().total == 0);
 }
@@ -68,7 +68,7 @@ TEST_CASE("canvases that hold no links that the index knows are told apart", "[s
              {"n.canvas.md", "x\n"},
              {"x/Empty.CANVAS", ""}});
 
-  CHECK(index.links().unread_canvases({}).value() == Paths{"broken.canvas"});
+  CHECK(index.links().unread_canvases({}).value() == PathList{"broken.canvas"});
   CHECK(index.links().unread_canvases({{}, {"broken*"}}).value().empty());
 }
 
@@ -77,8 +77,8 @@ TEST_CASE("the texts of a canvas are searched and its JSON is not", "[store][A60
   index.put("c.canvas",
             "{\"nodes\":[{\"id\":\"1\",\"type\":\"text\",\"text\":\"walrus\\nsteady\"}],"
             "\"edges\":[{\"id\":\"e\",\"label\":\"pelican\"}]}");
-  CHECK(index.find("walrus steady") == Paths{"c.canvas"});
-  CHECK(index.find("pelican") == Paths{"c.canvas"});
+  CHECK(index.find("walrus steady") == PathList{"c.canvas"});
+  CHECK(index.find("pelican") == PathList{"c.canvas"});
   CHECK(index.find("nodes").empty());
   CHECK(index.reader->list({}, 10, "").value().rows.empty());
 }

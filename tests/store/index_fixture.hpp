@@ -101,6 +101,6 @@ struct IndexFixture {
   }
 };
 
-using Paths = std::vector<std::string>;
+using PathList = std::vector<std::string>;
 
 }  // namespace indx

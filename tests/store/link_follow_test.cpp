@@ -65,7 +65,7 @@ class FollowedVault {
   void move_and_check(const std::vector<FileMove>& moves) {
     const auto ground = index_.links().move_ground(moves).value();
     const MoveWorld world(moves, ground.files);
-    std::map<std::string, Paths> before;
+    std::map<std::string, PathList> before;
     for (const auto& [path, text] : files_) before[path] = index_.reached(path);
     const auto old_files = files_;
     LinkedFiles now;
@@ -89,11 +89,11 @@ class FollowedVault {
   }
 
  private:
-  static inline const Paths kFolders = {"", "a/", "b/", "a/b/", "Deep folder/"};
-  static inline const Paths kNames = {"n.md",  "m.md", "x y.md", "n.m.md",  "$d (1).md",
-                                      "p.png", "é.md", "50%.md", "it's.md", "q).pdf"};
+  static inline const PathList kFolders = {"", "a/", "b/", "a/b/", "Deep folder/"};
+  static inline const PathList kNames = {"n.md",  "m.md", "x y.md", "n.m.md",  "$d (1).md",
+                                         "p.png", "é.md", "50%.md", "it's.md", "q).pdf"};
 
-  const std::string& pick(const Paths& from) { return from[random_.next() % from.size()]; }
+  const std::string& pick(const PathList& from) { return from[random_.next() % from.size()]; }
 
   static std::string upper_case(std::string path) {
     const auto end = path.find_last_of('.') == path.npos ? path.size() : path.find_last_of('.');
@@ -179,7 +179,7 @@ class FollowedVault {
 
   SeededRandom& random_;
   LinkedFiles files_;
-  Paths all_;  ///< what the links were written for
+  PathList all_;  ///< what the links were written for
   IndexFixture index_;
 };
 

@@ -29,8 +29,8 @@ std::vector<ResolvedLink> forward_of(const IndexFixture& index, const std::strin
   return index.links().forward(path).value()->links;
 }
 
-Paths orphan_paths(const IndexFixture& index, OrphanKind kind, const PathScope& scope = {}) {
-  Paths paths;
+PathList orphan_paths(const IndexFixture& index, OrphanKind kind, const PathScope& scope = {}) {
+  PathList paths;
   for (const auto& row : all_pages<OrphanRow>([&](int limit, const std::string&cursor) {
          return index.links().orphans(kind, scope, limit, cursor);
        }))
@@ -103,7 +103,7 @@ TEST_CASE("unresolved links are grouped by target, whatever its case", "[store][
   CHECK(all[0].uses[1].link.line == 1);
   CHECK(all[1].target == "Hidden");
   CHECK(all[2].target == "SE");
-  CHECK(all[2].alias_of == Paths{"Solar Eclipse.md"});
+  CHECK(all[2].alias_of == PathList{"Solar Eclipse.md"});
   REQUIRE(seen.size() == 3);  // a link to what is hidden is as good as unresolved
   CHECK(seen[0].target == "Ghost");
   CHECK(seen[1].target == "SE");
@@ -119,14 +119,14 @@ TEST_CASE("orphans follow every change of the links around them", "[store][A47][
              {"c.md", "![[p.png]] [[none]] [[#h]]\n"},
              {"p.png", ""}});
 
-  CHECK(orphan_paths(index, OrphanKind::Orphans) == Paths{"c.md"});
-  CHECK(orphan_paths(index, OrphanKind::NoIncoming) == Paths{"a.md", "c.md"});
-  CHECK(orphan_paths(index, OrphanKind::NoOutgoing) == Paths{"b.md", "c.md"});
-  CHECK(orphan_paths(index, OrphanKind::Orphans, {{"[bc].md"}, {}}) == Paths{"b.md", "c.md"});
+  CHECK(orphan_paths(index, OrphanKind::Orphans) == PathList{"c.md"});
+  CHECK(orphan_paths(index, OrphanKind::NoIncoming) == PathList{"a.md", "c.md"});
+  CHECK(orphan_paths(index, OrphanKind::NoOutgoing) == PathList{"b.md", "c.md"});
+  CHECK(orphan_paths(index, OrphanKind::Orphans, {{"[bc].md"}, {}}) == PathList{"b.md", "c.md"});
   index.put("none.md", "x\n");
   CHECK(orphan_paths(index, OrphanKind::Orphans).empty());
   index.remove("b.md");
-  CHECK(orphan_paths(index, OrphanKind::Orphans) == Paths{"a.md"});
+  CHECK(orphan_paths(index, OrphanKind::Orphans) == PathList{"a.md"});
 }
 
 TEST_CASE("a link text is resolved with its candidates and its line", "[store][A45]") {
@@ -139,7 +139,7 @@ TEST_CASE("a link text is resolved with its candidates and its line", "[store][A
   CHECK(ask("", "[[n#A#B]]").path == "n.md");
   CHECK(ask("", "[[n#A#B]]").line == 3);
   CHECK(ask("", "[[n#^X1]]").line == 4);
-  CHECK(ask("", "[[n]]").candidates == Paths{"n.md", "d/n.md"});
+  CHECK(ask("", "[[n]]").candidates == PathList{"n.md", "d/n.md"});
   CHECK(ask("d/s.md", "[x](./n.md)").path == "d/n.md");
   CHECK_FALSE(ask("", "[[n#C]]").subpath_resolved);
   CHECK_FALSE(ask("", "[[secret/n]]").path.has_value());
@@ -219,7 +219,7 @@ TEST_CASE("links of a random vault look from both ends as a scan of all notes sa
          }))
       groups[target_key(row.target)] = static_cast<int>(row.count);
     CHECK(groups == missing);
-    Paths lonely;
+    PathList lonely;
     for (const auto& [path, text] : files)
       if (around[path].empty()) lonely.push_back(path);
     CHECK(orphan_paths(index, OrphanKind::Orphans) == lonely);

@@ -67,11 +67,11 @@ TEST_CASE("the nearest name wins, whatever the order of indexing", "[store][A45]
   for (const auto* path : {"zzzz/Note.md", "a/b/Note.md", "Note.md", "b/Note.md"})
     index.put(path, "x\n");
 
-  for (const auto& [source, text] : sources) CHECK(index.reached(source) == Paths{"Note.md"});
+  for (const auto& [source, text] : sources) CHECK(index.reached(source) == PathList{"Note.md"});
   index.remove("Note.md");
-  CHECK(index.reached("s.md") == Paths{"b/Note.md"});
-  CHECK(index.reached("zzzz/s.md") == Paths{"zzzz/Note.md"});
-  CHECK(index.reached("zzzz/deep/s.md") == Paths{"b/Note.md"});
+  CHECK(index.reached("s.md") == PathList{"b/Note.md"});
+  CHECK(index.reached("zzzz/s.md") == PathList{"zzzz/Note.md"});
+  CHECK(index.reached("zzzz/deep/s.md") == PathList{"b/Note.md"});
 }
 
 TEST_CASE("links compare without case, with or without the note suffix",
@@ -85,8 +85,8 @@ TEST_CASE("links compare without case, with or without the note suffix",
               "[[log]] [[LOG.MD]] [[Release 1.2]] ![[Fig 1.png]] [[Fig 1]] [[u\xCC\x88NI\xCC\x88]] "
               "![x](img/Fig%201.png)\n"}});
 
-  CHECK(index.reached("s.md") == Paths{"Log.md", "Log.md", "Release 1.2.md", "img/Fig 1.png", "-",
-                                       "sub/Ünï.md", "img/Fig 1.png"});
+  CHECK(index.reached("s.md") == PathList{"Log.md", "Log.md", "Release 1.2.md", "img/Fig 1.png",
+                                          "-", "sub/Ünï.md", "img/Fig 1.png"});
 }
 
 TEST_CASE("Markdown destinations are decoded and tried beside the note", "[store][A45][L-10]") {
@@ -97,8 +97,8 @@ TEST_CASE("Markdown destinations are decoded and tried beside the note", "[store
              {"s.md", "[a](Sub/My%20Note.md) [b](<Sub/My Note.md>) [c](My%20Note.md)\n"},
              {"b/s.md", "[d](dir/x.md) [[dir/x]]\n"}});
 
-  CHECK(index.reached("s.md") == Paths{"Sub/My Note.md", "Sub/My Note.md", "Sub/My Note.md"});
-  CHECK(index.reached("b/s.md") == Paths{"b/dir/x.md", "a/dir/x.md"});
+  CHECK(index.reached("s.md") == PathList{"Sub/My Note.md", "Sub/My Note.md", "Sub/My Note.md"});
+  CHECK(index.reached("b/s.md") == PathList{"b/dir/x.md", "a/dir/x.md"});
 }
 
 TEST_CASE("an alias is no target but is named", "[store][A45][L-06]") {
@@ -111,7 +111,7 @@ TEST_CASE("an alias is no target but is named", "[store][A45][L-06]") {
 
   REQUIRE(links.size() == 2);
   CHECK_FALSE(links[0].path.has_value());
-  CHECK(links[0].alias_of == Paths{"Solar Eclipse.md"});
+  CHECK(links[0].alias_of == PathList{"Solar Eclipse.md"});
   CHECK(links[1].path == "Solar Eclipse.md");
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("in random vaults every link is where a brute-force search says", "[st
     }
     const std::vector<std::string> all(files.begin(), files.end());
     for (const auto& [source, links] : wanted) {
-      Paths expected;
+      PathList expected;
       for (const auto& target : links) {
         const auto path = brute_force(all, source, target);
         expected.push_back(path.empty() ? "-" : path);

@@ -25,12 +25,12 @@ void check_integrity(IndexFixture& index) {
       Database::open(index.folder.str() + "/index.db", {.durability = Durability::Off}).value();
   CHECK(db.execute("INSERT INTO notes_fts(notes_fts, rank) VALUES ('integrity-check', 1)")
             .has_value());
-  CHECK(rows_of(index.folder.str(), "PRAGMA integrity_check") == Paths{"ok"});
+  CHECK(rows_of(index.folder.str(), "PRAGMA integrity_check") == PathList{"ok"});
 }
 
-Paths walk(const NoteIndexReader& /*reader*/,
-           const std::function<Result<Page<NoteRow>>(const std::string&)>& page_after) {
-  Paths paths;
+PathList walk(const NoteIndexReader& /*reader*/,
+              const std::function<Result<Page<NoteRow>>(const std::string&)>& page_after) {
+  PathList paths;
   std::string cursor;
   do {
     const auto page = page_after(cursor).value();
@@ -50,7 +50,7 @@ TEST_CASE("a file row tells path, times, size and hashes", "[store][A65]") {
 
   REQUIRE(row.has_value());
   CHECK(row->title == "Title");
-  CHECK(row->tags == Paths{"t"});
+  CHECK(row->tags == PathList{"t"});
   CHECK(row->size == 17);
   CHECK(to_millis(row->modified) == 1'700'000'000'123);
   const auto files = index.writer.files().value();
@@ -74,9 +74,9 @@ TEST_CASE("chunk rows hold ids, headings, text and offsets", "[store][A66]") {
   const auto spans = rows("char_start||'-'||char_end");
   const auto contents = rows("content");
 
-  CHECK(rows("path") == Paths{"a.md", "a.md", "a.md"});
-  CHECK(rows("heading") == Paths{"", "One", "Two"});
-  CHECK(rows("heading_path_json") == Paths{"[]", "[\"One\"]", "[\"One\",\"Two\"]"});
+  CHECK(rows("path") == PathList{"a.md", "a.md", "a.md"});
+  CHECK(rows("heading") == PathList{"", "One", "Two"});
+  CHECK(rows("heading_path_json") == PathList{"[]", "[\"One\"]", "[\"One\",\"Two\"]"});
   REQUIRE(contents.size() == 3);
   CHECK(contents[0].find("intro é") != std::string::npos);
   CHECK(contents[1].find("alpha") != std::string::npos);
@@ -97,7 +97,7 @@ TEST_CASE("edges tell source, target, relation and place", "[store][A67]") {
 
   CHECK(rows_of(index.folder.str(),
                 "SELECT source||'>'||target||':'||rel||':'||line FROM edges ORDER BY begin, rel") ==
-        Paths{"s.md>n.md:rel:0", "s.md>n.md::4"});
+        PathList{"s.md>n.md:rel:0", "s.md>n.md::4"});
 }
 
 TEST_CASE("a changed note replaces its rows, a removed one leaves nothing", "[store][A68]") {
@@ -106,7 +106,7 @@ TEST_CASE("a changed note replaces its rows, a removed one leaves nothing", "[st
   index.put("a.md", "new text\n");
 
   CHECK(index.find("old").empty());
-  CHECK(index.find("new") == Paths{"a.md"});
+  CHECK(index.find("new") == PathList{"a.md"});
   CHECK(index.reader->tags({}).value().empty());
   CHECK(index.reached("a.md").empty());
   index.remove("a.md");
@@ -129,7 +129,7 @@ TEST_CASE("touch updates time and size only", "[store][A68]") {
   index.writer.commit().value();
 
   CHECK(index.reader->find("a.md").value()->size == 9);
-  CHECK(index.find("text") == Paths{"a.md"});
+  CHECK(index.find("text") == PathList{"a.md"});
 }
 
 TEST_CASE("the generation moves with every change and not without", "[store]") {
@@ -148,7 +148,7 @@ TEST_CASE("a list of 1,000 notes is walked by 7 without gap or duplicate under i
           "[store][A26][A17]") {
   IndexFixture index;
   std::map<std::string, std::string> notes;
-  Paths expected;
+  PathList expected;
   for (int i = 0; i < 1000; ++i) {
     expected.push_back(cat("d", i % 7, "/n", 1000 + i, ".md"));
     notes[expected.back()] = "x\n";
@@ -225,7 +225,7 @@ TEST_CASE("tags count notes, keep the first spelling and know their children",
   CHECK(counts ==
         std::map<std::string, std::pair<int, int>>{
             {"Tag", {2, 2}}, {"x", {1, 2}}, {"x/y", {1, 1}}, {"x/z", {1, 1}}, {"xy", {1, 1}}});
-  CHECK(index.reader->paths_with_tag("#X", {}).value() == Paths{"c.md", "d.md"});
+  CHECK(index.reader->paths_with_tag("#X", {}).value() == PathList{"c.md", "d.md"});
 }
 
 TEST_CASE("counts equal what was put", "[store][A76]") {
@@ -243,7 +243,7 @@ TEST_CASE("counts equal what was put", "[store][A76]") {
   CHECK(counts.unresolved_links == 1);
   CHECK(counts.tags == 1);
   CHECK(counts.chunks > 0);
-  CHECK(counts.warnings == Paths{"b.md: tag_invalid"});
+  CHECK(counts.warnings == PathList{"b.md: tag_invalid"});
 }
 
 TEST_CASE("texts are visited in path order without their properties", "[store]") {
@@ -257,7 +257,7 @@ TEST_CASE("texts are visited in path order without their properties", "[store]")
       })
       .value();
 
-  CHECK(seen == Paths{"a.md|a|bad \xEF\xBF\xBD bytes\n|", "b.md|b|body #t\n|t"});
+  CHECK(seen == PathList{"a.md|a|bad \xEF\xBF\xBD bytes\n|", "b.md|b|body #t\n|t"});
 }
 
 TEST_CASE("readers see the last commit while a transaction is open", "[store][A72]") {
@@ -267,13 +267,13 @@ TEST_CASE("readers see the last commit while a transaction is open", "[store][A7
   index.put_open("a.md", "second\n");
 
   std::thread reader([&] {
-    CHECK(index.find("first") == Paths{"a.md"});
+    CHECK(index.find("first") == PathList{"a.md"});
     CHECK(index.find("second").empty());
   });
   reader.join();
   index.writer.commit().value();
 
-  CHECK(index.find("second") == Paths{"a.md"});
+  CHECK(index.find("second") == PathList{"a.md"});
 }
 
 TEST_CASE("many threads read while one writes", "[store][A72][slow]") {
@@ -355,7 +355,7 @@ TEST_CASE("a damaged, foreign or newer index is moved aside and made anew", "[st
 TEST_CASE("a tag lists the notes of the tags below it, whatever their case, and of no longer one",
           "[store][A50]") {
   IndexFixture index;
-  const Paths tags = {"a", "A/b", "a/b/c", "ab", "a-b", "b/a", "É/x", "é"};
+  const PathList tags = {"a", "A/b", "a/b/c", "ab", "a-b", "b/a", "É/x", "é"};
   std::map<std::string, std::string> notes;
   std::map<std::string, std::set<std::string>> wanted;
   SeededRandom random(3);
@@ -383,7 +383,7 @@ TEST_CASE("a tag lists the notes of the tags below it, whatever their case, and 
       cursor = page.next_cursor.value_or("");
     } while (!cursor.empty());
     CHECK(found == paths);
-    CHECK(index.reader->paths_with_tag(tag, {}).value() == Paths(paths.begin(), paths.end()));
+    CHECK(index.reader->paths_with_tag(tag, {}).value() == PathList(paths.begin(), paths.end()));
   }
 }
 

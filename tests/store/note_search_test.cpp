@@ -26,12 +26,12 @@ TEST_CASE("punctuation in a query never breaks it and is checked on the raw text
              {"c.md", "C notes on c and co op and don t 1 0 21\n"}});
 
   for (const auto* q : {"co-op", "1.0.21", "C++", "c++", "don't"})
-    CHECK(index.find(q) == Paths{"n.md"});
-  CHECK(index.find("runs:") == Paths{"n.md"});
-  CHECK(index.find("(panic)") == Paths{"n.md"});
+    CHECK(index.find(q) == PathList{"n.md"});
+  CHECK(index.find("runs:") == PathList{"n.md"});
+  CHECK(index.find("(panic)") == PathList{"n.md"});
   CHECK(index.find("zz/b:c*(").empty());
   CHECK(index.find("C#").empty());
-  CHECK(index.find("c") == Paths{"c.md", "n.md"});
+  CHECK(index.find("c") == PathList{"c.md", "n.md"});
   CHECK(index.find("*").empty());
 }
 
@@ -42,13 +42,13 @@ TEST_CASE("any part of unspaced text is found", "[store][A60][Q-03]") {
              {"t.md", "ไทยภาษา\n"},
              {"k.md", "한국어 검색\n"}});
 
-  CHECK(index.find("東京") == Paths{"n.md"});
-  CHECK(index.find("京都") == Paths{"n.md"});
-  CHECK(index.find("天") == Paths{"n.md"});
-  CHECK(index.find("引用") == Paths{"m.md"});
-  CHECK(index.find("gen") == Paths{"m.md"});
-  CHECK(index.find("ภาษา") == Paths{"t.md"});
-  CHECK(index.find("국어") == Paths{"k.md"});
+  CHECK(index.find("東京") == PathList{"n.md"});
+  CHECK(index.find("京都") == PathList{"n.md"});
+  CHECK(index.find("天") == PathList{"n.md"});
+  CHECK(index.find("引用") == PathList{"m.md"});
+  CHECK(index.find("gen") == PathList{"m.md"});
+  CHECK(index.find("ภาษา") == PathList{"t.md"});
+  CHECK(index.find("국어") == PathList{"k.md"});
   CHECK(index.find("雨").empty());
   CHECK(index.first_hit("京都").snippet == "東**京都**の天気");
 }
@@ -57,21 +57,22 @@ TEST_CASE("accents and case are ignored, operator words are words", "[store][A60
   IndexFixture index;
   index.put({{"n.md", "Café crème naïve\n"}, {"o.md", "cats AND dogs near me NOT here\n"}});
 
-  for (const auto* q : {"cafe", "CREME", "naïve", "naive"}) CHECK(index.find(q) == Paths{"n.md"});
-  for (const auto* q : {"AND", "NOT", "near", "NEAR"}) CHECK(index.find(q) == Paths{"o.md"});
+  for (const auto* q : {"cafe", "CREME", "naïve", "naive"})
+    CHECK(index.find(q) == PathList{"n.md"});
+  for (const auto* q : {"AND", "NOT", "near", "NEAR"}) CHECK(index.find(q) == PathList{"o.md"});
 }
 
 TEST_CASE("phrases, negation, choice, groups and prefixes", "[store][A60][Q-08]") {
   IndexFixture index;
   index.put({{"a.md", "star wars work\n"}, {"b.md", "star trek wars\n"}});
 
-  CHECK(index.find("\"star wars\"") == Paths{"a.md"});
-  CHECK(index.find("star -work") == Paths{"b.md"});
-  CHECK(index.find("work OR trek") == Paths{"a.md", "b.md"});
-  CHECK(index.find("star (work OR file:b)") == Paths{"a.md", "b.md"});
-  CHECK(index.find("-(work OR none)") == Paths{"b.md"});
-  CHECK(index.find("tre*") == Paths{"b.md"});
-  CHECK(index.find("wor") == Paths{});
+  CHECK(index.find("\"star wars\"") == PathList{"a.md"});
+  CHECK(index.find("star -work") == PathList{"b.md"});
+  CHECK(index.find("work OR trek") == PathList{"a.md", "b.md"});
+  CHECK(index.find("star (work OR file:b)") == PathList{"a.md", "b.md"});
+  CHECK(index.find("-(work OR none)") == PathList{"b.md"});
+  CHECK(index.find("tre*") == PathList{"b.md"});
+  CHECK(index.find("wor") == PathList{});
   CHECK(index.find("-star").empty());
 }
 
@@ -81,14 +82,14 @@ TEST_CASE("tag, path, file and property operators", "[store][A60][Q-11]") {
              {"b.md", "`#x`\n"},
              {"sub/c.md", "---\nStatus: In Progress\nn: 3\nlist: [Red, blue]\ne:\n---\n#xy\n"}});
 
-  CHECK(index.find("tag:x") == Paths{"a.md"});
-  CHECK(index.find("tag:#X/Y") == Paths{"a.md"});
-  CHECK(index.find("-tag:x") == Paths{"b.md", "sub/c.md"});
-  CHECK(index.find("path:SUB") == Paths{"sub/c.md"});
-  CHECK(index.find("file:c.") == Paths{"sub/c.md"});
+  CHECK(index.find("tag:x") == PathList{"a.md"});
+  CHECK(index.find("tag:#X/Y") == PathList{"a.md"});
+  CHECK(index.find("-tag:x") == PathList{"b.md", "sub/c.md"});
+  CHECK(index.find("path:SUB") == PathList{"sub/c.md"});
+  CHECK(index.find("file:c.") == PathList{"sub/c.md"});
   CHECK(index.find("file:sub").empty());
   for (const auto* q : {"[status]", "[Status:progress]", "[n:3]", "[list:red]", "[e:null]"})
-    CHECK(index.find(q) == Paths{"sub/c.md"});
+    CHECK(index.find(q) == PathList{"sub/c.md"});
   CHECK(index.find("[n:30]").empty());
   CHECK(index.find("[none]").empty());
 }
@@ -101,13 +102,13 @@ TEST_CASE("filters are applied before the page is cut", "[store][A60][Q-13]") {
   NoteFilter filter;
 
   filter.path_glob = "small/**";
-  CHECK(index.find("w", SearchMatch::All, filter) == Paths{"small/x.md"});
+  CHECK(index.find("w", SearchMatch::All, filter) == PathList{"small/x.md"});
   filter.path_glob.clear();
   filter.scope.any_of = {"small/**"};
-  CHECK(index.find("w", SearchMatch::AllThenAny, filter) == Paths{"small/x.md"});
+  CHECK(index.find("w", SearchMatch::AllThenAny, filter) == PathList{"small/x.md"});
   filter.scope = {};
   filter.tags = {"IN"};
-  CHECK(index.find("w", SearchMatch::All, filter) == Paths{"other/y.md", "small/x.md"});
+  CHECK(index.find("w", SearchMatch::All, filter) == PathList{"other/y.md", "small/x.md"});
 }
 
 TEST_CASE("the order is that of SQLite's bm25 with weights 5, 3, 3, 1 and ties by path",
@@ -127,14 +128,14 @@ TEST_CASE("the order is that of SQLite's bm25 with weights 5, 3, 3, 1 and ties b
   for (int i = 0; i < 30; ++i) notes[cat("tie", 10 + i, ".md")] = "apple pear\n";
   index.put(notes);
 
-  Paths expected;
+  PathList expected;
   auto db = Database::open(index.folder.str() + "/index.db", {.read_only = true}).value();
   auto query = db.prepare(
       "SELECT f.path FROM notes_fts JOIN files f ON f.id=notes_fts.rowid WHERE notes_fts MATCH "
       "'apple AND pear' "
       "ORDER BY bm25(notes_fts, 5.0, 3.0, 3.0, 1.0), f.path");
   while (query.step().value()) expected.push_back(query.text(0));
-  Paths seen;
+  PathList seen;
   std::string cursor;
   do {
     const auto page = search_page(index, "apple pear", 7, cursor, SearchMatch::All).value();
@@ -154,7 +155,7 @@ TEST_CASE("notes with all words come before notes with some, across pages", "[st
   index.put(notes);
 
   std::vector<std::string> matched;
-  Paths seen;
+  PathList seen;
   std::string cursor;
   do {
     const auto page = search_page(index, "alpha beta", 4, cursor).value();
@@ -185,12 +186,12 @@ TEST_CASE("a hit tells where it matched and shows it in bold", "[store][A61]") {
   const auto hit = index.first_hit("budget plan");
 
   CHECK(hit.path == "Plan.md");
-  CHECK(hit.matched_in == Paths{"title", "body", "tags", "frontmatter"});
-  CHECK(hit.tags == Paths{"budget"});
+  CHECK(hit.matched_in == PathList{"title", "body", "tags", "frontmatter"});
+  CHECK(hit.tags == PathList{"budget"});
   CHECK(hit.score > 0);
   CHECK(hit.snippet.find("**budget**") != std::string::npos);
-  CHECK(index.first_hit("zelda").matched_in == Paths{"frontmatter"});
-  CHECK(index.first_hit("tag:budget").matched_in == Paths{"tags"});
+  CHECK(index.first_hit("zelda").matched_in == PathList{"frontmatter"});
+  CHECK(index.first_hit("tag:budget").matched_in == PathList{"tags"});
   CHECK(index.first_hit("text year").snippet ==
         "Some long **text** about the **budget** of the **year**");
 }
@@ -257,12 +258,12 @@ TEST_CASE("hostile queries are answered", "[store][A60]") {
     const auto page = search_page(index, q, 5);
     if (!page.has_value()) CHECK(page.error().reason == Reason::ValidationFailed);
   }
-  CHECK(index.find("🎉") == Paths{"a.md"});
-  CHECK(index.find("NEAR(x,") == Paths{"a.md"});
+  CHECK(index.find("🎉") == PathList{"a.md"});
+  CHECK(index.find("NEAR(x,") == PathList{"a.md"});
   CHECK(index.find("body:text").empty());
 }
 
-Paths in_order(Paths paths) {
+PathList in_order(PathList paths) {
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -272,19 +273,19 @@ TEST_CASE("pieces of notes are searched: lines, blocks, sections, tasks", "[stor
   index.put({{"a.md", "# One\nred green\n\nblue\n## Two\n- [ ] red task\n- [x] blue done\n"},
              {"b.md", "red\ngreen\n\n# H\nblue red\n- item green\n- blue #t/u\n"}});
 
-  CHECK(index.find("line:(red green)") == Paths{"a.md"});
-  CHECK(in_order(index.find("line:(blue -done)")) == Paths{"a.md", "b.md"});
-  CHECK(in_order(index.find("block:(red green)")) == Paths{"a.md", "b.md"});
+  CHECK(index.find("line:(red green)") == PathList{"a.md"});
+  CHECK(in_order(index.find("line:(blue -done)")) == PathList{"a.md", "b.md"});
+  CHECK(in_order(index.find("block:(red green)")) == PathList{"a.md", "b.md"});
   CHECK(index.find("block:(item blue)").empty());
-  CHECK(index.find("section:(One green)") == Paths{"a.md"});
+  CHECK(index.find("section:(One green)") == PathList{"a.md"});
   CHECK(index.find("section:(One task)").empty());
-  CHECK(index.find("task:red") == Paths{"a.md"});
+  CHECK(index.find("task:red") == PathList{"a.md"});
   CHECK(index.find("task-todo:blue").empty());
-  CHECK(index.find("task-done:blue") == Paths{"a.md"});
-  CHECK(index.find("task:\"\"") == Paths{"a.md"});
-  CHECK(index.find("-task:\"\"") == Paths{"b.md"});
-  CHECK(index.find("line:(blue tag:t)") == Paths{"b.md"});
-  CHECK(index.find("line:(red OR none) -task:red") == Paths{"b.md"});
+  CHECK(index.find("task-done:blue") == PathList{"a.md"});
+  CHECK(index.find("task:\"\"") == PathList{"a.md"});
+  CHECK(index.find("-task:\"\"") == PathList{"b.md"});
+  CHECK(index.find("line:(blue tag:t)") == PathList{"b.md"});
+  CHECK(index.find("line:(red OR none) -task:red") == PathList{"b.md"});
   CHECK(index.first_hit("task-done:blue").snippet.find("**blue**") != std::string::npos);
 }
 
@@ -292,12 +293,12 @@ TEST_CASE("patterns and letter case are looked for in the text itself", "[store]
   IndexFixture index;
   index.put({{"a.md", "Error 404 here\n"}, {"sub/b.md", "error four\n"}});
 
-  CHECK(index.find("/[Ee]rror \\d+/") == Paths{"a.md"});
-  CHECK(index.find("error -/\\d/") == Paths{"sub/b.md"});
-  CHECK(index.find("match-case:Error") == Paths{"a.md"});
-  CHECK(index.find("match-case:\"error four\"") == Paths{"sub/b.md"});
-  CHECK(index.find("match-case:(Error OR here)") == Paths{"a.md"});
-  CHECK(index.find("path:/^sub/ error") == Paths{"sub/b.md"});
+  CHECK(index.find("/[Ee]rror \\d+/") == PathList{"a.md"});
+  CHECK(index.find("error -/\\d/") == PathList{"sub/b.md"});
+  CHECK(index.find("match-case:Error") == PathList{"a.md"});
+  CHECK(index.find("match-case:\"error four\"") == PathList{"sub/b.md"});
+  CHECK(index.find("match-case:(Error OR here)") == PathList{"a.md"});
+  CHECK(index.find("path:/^sub/ error") == PathList{"sub/b.md"});
   CHECK(index.find("/(/").empty());
   CHECK(index.first_hit("/4+/").snippet.find("**4**") != std::string::npos);
   const std::string bomb = "/(a*)*" + std::string(300, '?') + "$/";
@@ -310,11 +311,11 @@ TEST_CASE("properties are compared, and content leaves titles out", "[store][A60
              {"b.md", "---\nn: 10\ndue: 2026-03-01\ne: \"\"\n---\nx\n"},
              {"zebra.md", "---\nn: text\n---\n"}});
 
-  CHECK(index.find("[n:<5]") == Paths{"a.md"});
-  CHECK(index.find("[n:>=3]") == Paths{"a.md", "b.md"});
-  CHECK(index.find("[due:<2026-02-01]") == Paths{"a.md"});
-  CHECK(index.find("[e:null]") == Paths{"a.md"});
-  CHECK(index.find("zebra") == Paths{"zebra.md"});
+  CHECK(index.find("[n:<5]") == PathList{"a.md"});
+  CHECK(index.find("[n:>=3]") == PathList{"a.md", "b.md"});
+  CHECK(index.find("[due:<2026-02-01]") == PathList{"a.md"});
+  CHECK(index.find("[e:null]") == PathList{"a.md"});
+  CHECK(index.find("zebra") == PathList{"zebra.md"});
   CHECK(index.find("content:zebra").empty());
 }
 
@@ -379,7 +380,7 @@ TEST_CASE("many hits are ranked as few are, under every filter", "[store][A60][A
   auto query = db->prepare(
       "SELECT f.path FROM notes_fts JOIN files f ON f.id=notes_fts.rowid WHERE notes_fts MATCH "
       "'common' ORDER BY bm25(notes_fts, 5.0, 3.0, 3.0, 1.0), f.path LIMIT 50");
-  Paths expected;
+  PathList expected;
   while (query.step().value()) expected.push_back(query.text(0));
 
   CHECK(index.find("common") == expected);

@@ -51,7 +51,7 @@ TEST_CASE("every substring of a text without spaces finds it", "[store][search_w
       INFO(q);
       // A mark belongs to the character before it and is no word of its own.
       if (is_mark(decode_at(q, 0).value)) continue;
-      CHECK(index.find(q, SearchMatch::All) == Paths{"a.md"});
+      CHECK(index.find(q, SearchMatch::All) == PathList{"a.md"});
     }
 }
 
