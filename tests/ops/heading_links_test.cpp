@@ -265,11 +265,11 @@ class HeadingVault {
   }
 
  private:
-  static inline const Paths kNames = {"A", "B", "C d", "E: f", "日本", "Long name here"};
-  static inline const Paths kOddNames = {"See [[b|c]] x", "50%20 of `x`", "a|b # c",
-                                         "New ^nid",      "*é*  (1)",     "\"q\""};
+  static inline const PathList kNames = {"A", "B", "C d", "E: f", "日本", "Long name here"};
+  static inline const PathList kOddNames = {"See [[b|c]] x", "50%20 of `x`", "a|b # c",
+                                            "New ^nid",      "*é*  (1)",     "\"q\""};
 
-  const std::string& pick(const Paths& from) { return from[random_.next() % from.size()]; }
+  const std::string& pick(const PathList& from) { return from[random_.next() % from.size()]; }
 
   std::string random_subpath() {
     switch (random_.next() % 6) {
@@ -321,7 +321,7 @@ class HeadingVault {
   }
   /// Whether any subpath of up to three parts reaches the heading.
   static bool is_reachable(std::size_t index, const ParsedNote& note) {
-    Paths texts = {""};
+    PathList texts = {""};
     for (const auto& heading : note.headings)
       texts.push_back(heading_key(without_block_id(heading.text)));
     for (const auto& a : texts)

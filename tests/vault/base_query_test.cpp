@@ -7,11 +7,11 @@
 namespace indx {
 namespace {
 
-using Paths = std::vector<std::string>;
+using PathList = std::vector<std::string>;
 
 TEST_CASE("a base without filters has every file", "[base][A57]") {
   CHECK(base_paths(ask_base("views:\n  - type: table\n    name: T\n")) ==
-        Paths{"A.md", "B.md", "img.png", "notes2/D.md", "q.base", "sub/C.md"});
+        PathList{"A.md", "B.md", "img.png", "notes2/D.md", "q.base", "sub/C.md"});
   CHECK(base_paths(ask_base("")).size() == 6);
 }
 
@@ -27,7 +27,7 @@ views:
       or: ['price > 5', 'file.inFolder("notes2")']
 )";
 
-  CHECK(base_paths(ask_base(yaml)) == Paths{"A.md", "notes2/D.md", "sub/C.md"});
+  CHECK(base_paths(ask_base(yaml)) == PathList{"A.md", "notes2/D.md", "sub/C.md"});
 }
 
 TEST_CASE("a filter needs exactly one of and, or, not", "[base][A57]") {
@@ -66,7 +66,7 @@ views:
   const auto answer = ask_base(yaml);
 
   REQUIRE(answer.has_value());
-  CHECK(base_paths(answer) == Paths{"A.md", "B.md"});
+  CHECK(base_paths(answer) == PathList{"A.md", "B.md"});
   CHECK(answer->rows[0].cells["formula.f"] == "10.00 EUR");
   CHECK(answer->rows[0].cells["formula.bad"]["error"].is_string());
   CHECK(answer->columns[1].name == "Price");
@@ -81,8 +81,8 @@ TEST_CASE("rows sort by type and value, empties last in both directions", "[base
                  direction + "\n"));
   };
 
-  CHECK(sorted("ASC") == Paths{"B.md", "A.md", "sub/C.md", "notes2/D.md"});
-  CHECK(sorted("DESC") == Paths{"sub/C.md", "A.md", "B.md", "notes2/D.md"});
+  CHECK(sorted("ASC") == PathList{"B.md", "A.md", "sub/C.md", "notes2/D.md"});
+  CHECK(sorted("DESC") == PathList{"sub/C.md", "A.md", "B.md", "notes2/D.md"});
 }
 
 TEST_CASE("limit comes after sort, summaries before limit", "[base][A57]") {
@@ -99,7 +99,7 @@ views:
   const auto answer = ask_base(yaml);
 
   REQUIRE(answer.has_value());
-  CHECK(base_paths(answer) == Paths{"B.md"});
+  CHECK(base_paths(answer) == PathList{"B.md"});
   CHECK(answer->total == 1);
   REQUIRE(answer->summaries.size() == 5);
   CHECK(answer->summaries[0].value == 12);
@@ -114,7 +114,7 @@ TEST_CASE("a list puts its file into a group for each item, none into None", "[b
       "filters: 'file.ext == \"md\"'\nviews:\n  - groupBy: {property: kinds, direction: ASC}\n");
 
   REQUIRE(answer.has_value());
-  CHECK(base_paths(answer) == Paths{"B.md", "B.md", "sub/C.md", "A.md", "notes2/D.md"});
+  CHECK(base_paths(answer) == PathList{"B.md", "B.md", "sub/C.md", "A.md", "notes2/D.md"});
   REQUIRE(answer->groups.size() == 3);
   CHECK(answer->groups[0].label == "x");
   CHECK(answer->groups[1].count == 2);
@@ -148,7 +148,7 @@ TEST_CASE("the source is asked for no more than expressions look at", "[base][A5
 
   ask("filters: 'price > 1 && file.hasLink(\"A\")'");
   CHECK(needs.links);
-  CHECK(needs.others == Others::Paths);
+  CHECK(needs.others == Others::PathList);
 
   for (const auto* filter : {"author.asFile().size > 1", "price > this.price", "file[price] == 1",
                              "file.backlinks.length > 1", "file(\"A\").size > 1"}) {
@@ -165,7 +165,7 @@ TEST_CASE("views are found by name, this is the embedding note", "[base][A56]") 
   BaseQuestion question;
   question.view = "Two";
   question.this_path = "A.md";
-  CHECK(base_paths(ask_base(yaml, question)) == Paths{"B.md"});
+  CHECK(base_paths(ask_base(yaml, question)) == PathList{"B.md"});
   question.view = "Three";
   REQUIRE_FALSE(ask_base(yaml, question).has_value());
   CHECK(ask_base(yaml, question).error().reason == Reason::NotFound);
