@@ -148,7 +148,7 @@ TEST_CASE("the source is asked for no more than expressions look at", "[base][A5
 
   ask("filters: 'price > 1 && file.hasLink(\"A\")'");
   CHECK(needs.links);
-  CHECK(needs.others == Others::PathList);
+  CHECK(needs.others == Others::Paths);
 
   for (const auto* filter : {"author.asFile().size > 1", "price > this.price", "file[price] == 1",
                              "file.backlinks.length > 1", "file(\"A\").size > 1"}) {
