@@ -76,6 +76,8 @@ class CandidateSearch {
         INDX_TRY(read_tags(i));
       else if (by == By::HasProperty)
         INDX_TRY(read_names(i));
+      else if (by == By::Links)
+        INDX_TRY(read_links(i));
       else if (by == By::Property)
         by_property[conditions[i].name_key].push_back(i);
       else
@@ -129,6 +131,25 @@ class CandidateSearch {
     auto query = db_.prepare("SELECT file_id FROM properties WHERE name_key=?1");
     query.bind(prefilter_.conditions()[condition].name_key);
     while (INDX_TRY(query.step())) *at(condition, query.integer(0)) = kBaseHolds;
+    return {};
+  }
+
+  Status read_links(std::size_t condition) {
+    fill(condition, kBaseFails);
+    for (const auto& key : prefilter_.conditions()[condition].link_keys) {
+      auto query = db_.prepare(  // a file with the key may link to itself without its name
+          "SELECT source_id FROM links WHERE name_key=?1 UNION ALL SELECT id FROM files WHERE "
+          "name_key=?1");
+      query.bind(key);
+      while (INDX_TRY(query.step())) {
+        const auto file = query.integer(0);
+        if (*at(condition, file) != kBaseFails) continue;
+        // Only to go through very many links can be too much work.
+        auto many = db_.prepare("SELECT 1 FROM links WHERE source_id=?1 AND position=1000");
+        *at(condition, file) =
+            INDX_TRY(many.bind(file).step()) ? kBaseUnknown : kBaseHolds | kBaseFails;
+      }
+    }
     return {};
   }
 

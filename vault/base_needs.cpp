@@ -1,6 +1,7 @@
 #include "vault/base_needs.hpp"
 
 #include "base/unicode.hpp"
+#include "vault/base_prefilter.hpp"
 
 #include <algorithm>
 #include <set>
@@ -116,6 +117,7 @@ class NeedsReader {
     read_property(name);
   }
   void read_call(const BaseNode& call) {
+    if (is_link_to_this(call)) return read_field(call.text);
     std::size_t first = 0;
     if (call.is_method) {
       read_field(call.text);

@@ -4,6 +4,7 @@
 #include "base/unicode.hpp"
 #include "vault/base_evaluator.hpp"
 #include "vault/base_reads.hpp"
+#include "vault/link_resolver.hpp"
 
 #include <algorithm>
 
@@ -24,7 +25,31 @@ bool is_file_method(const BaseNode& node, std::string_view name) {
                      [](const BaseNode& child) { return child.kind == PartKind::Text; });
 }
 
+/// The keys of files that a link to `text` may mean, written as a link, path or name; empty: it
+/// cannot be said.
+std::vector<std::string> link_keys_of(const std::string& text) {
+  const auto link = parse_base_link(text, "");
+  const auto& target = link ? link->target : text;
+  // Where nothing is reached, links are compared by what is written.
+  const auto written = target_key(std::string_view(text).substr(0, text.find('#')));
+  if (target.empty() || written.empty() || written.ends_with('/') || written == ".md") return {};
+  return {name_key_of_path(target), name_key_of_path(written)};
+}
+
 }  // namespace
+
+bool is_link_to_this(const BaseNode& node) {
+  if (node.kind != PartKind::Call || !node.is_method || node.text != "hasLink" ||
+      node.children.size() != 2)
+    return false;
+  const auto is_word = [](const BaseNode& word, std::string_view text) {
+    return word.kind == PartKind::Name && word.text == text;
+  };
+  const auto& target = node.children[1];
+  return is_word(node.children[0], "file") &&
+         (is_word(target, "this") || (target.kind == PartKind::Member && target.text == "file" &&
+                                      is_word(target.children[0], "this")));
+}
 
 /// Takes filters and the expressions in them apart, wherever only the truth of a part counts.
 class BasePrefilter::Builder {
@@ -80,6 +105,16 @@ class BasePrefilter::Builder {
       condition.names = {node.children[1].text};
       return condition;
     }
+    if (is_file_method(node, "hasLink") && node.children.size() == 2) {
+      condition.by = By::Links;
+      condition.link_keys = link_keys_of(node.children[1].text);
+      if (!condition.link_keys.empty()) return condition;
+    }
+    if (is_link_to_this(node) && !made_.this_path_.empty()) {
+      condition.by = By::Links;
+      condition.link_keys = {name_key_of_path(made_.this_path_)};
+      return condition;
+    }
     auto reads = base_reads(made_.base_, node);
     const auto things = !reads.names.empty() + reads.folder + reads.extension + reads.file;
     if (!reads.is_known || (things > 1 && !reads.names.empty())) return std::nullopt;
@@ -116,8 +151,8 @@ class BasePrefilter::Builder {
 };
 
 BasePrefilter::BasePrefilter(const BaseDefinition& base, const BaseView& view,
-                             const BaseClock& clock)
-    : base_(base), clock_(clock) {
+                             const BaseClock& clock, std::string this_path)
+    : base_(base), clock_(clock), this_path_(std::move(this_path)) {
   Builder builder(*this);
   root_.kind = Part::Kind::And;
   for (const auto* filter : {&base.filter, &view.filter})

@@ -17,19 +17,21 @@ inline constexpr BaseOutcomes kBaseUnknown = kBaseHolds | kBaseFails | kBaseErrs
 /// A part of a filter that depends on one thing of a file only.
 struct BaseCondition {
   enum class By : std::uint8_t {
-    Nothing,     ///< not among the conditions of a prefilter
-    Property,    ///< the value of one property
-    Folder,      ///< the folder of the file
-    Extension,   ///< what follows the last dot of its path
-    File,        ///< path, size and time of change
-    Tags,        ///< fails unless the file has one of `tags`, or one below it, and then holds
-    HasProperty  ///< holds if the file has the property, else fails
+    Nothing,      ///< not among the conditions of a prefilter
+    Property,     ///< the value of one property
+    Folder,       ///< the folder of the file
+    Extension,    ///< what follows the last dot of its path
+    File,         ///< path, size and time of change
+    Tags,         ///< fails unless the file has one of `tags`, or one below it, and then holds
+    HasProperty,  ///< holds if the file has the property, else fails
+    Links         ///< fails unless the file, or what it links to, has one of `link_keys`
   };
   By by = By::File;
   std::vector<std::string> names;        ///< of the property: each way in which it is written
   std::string name_key;                  ///< `names` folded
   std::vector<std::string> tags;         ///< folded, without `#`
-  const BaseNode* expression = nullptr;  ///< null for Tags and HasProperty
+  std::vector<std::string> link_keys;    ///< as `name_key_of_path`
+  const BaseNode* expression = nullptr;  ///< null for Tags, HasProperty and Links
 };
 
 /// The filters of a view, taken apart so that most files can be ruled out by what the index knows
@@ -39,11 +41,12 @@ struct BaseCondition {
 class BasePrefilter {
  public:
   /// Base and view must outlive it.
-  BasePrefilter(const BaseDefinition& base, const BaseView& view, const BaseClock& clock);
+  BasePrefilter(const BaseDefinition& base, const BaseView& view, const BaseClock& clock,
+                std::string this_path);
 
   /// Empty: it rules nothing out.
   const std::vector<BaseCondition>& conditions() const { return conditions_; }
-  /// Outcomes of these conditions, none of them Tags or HasProperty, for each of the rows: first by
+  /// Outcomes of these conditions, each with an expression, for each of the rows: first by
   /// condition. Of a row only what the conditions depend on has to be filled in.
   std::vector<std::vector<BaseOutcomes>> outcomes(std::span<const std::size_t> conditions,
                                                   std::vector<BaseFileRow> rows) const;
@@ -68,8 +71,13 @@ class BasePrefilter {
 
   const BaseDefinition& base_;
   BaseClock clock_;
+  std::string this_path_;
   std::vector<BaseCondition> conditions_;
   Part root_;
 };
+
+/// `file.hasLink(this)` or `file.hasLink(this.file)`: of the file that `this` means it looks at the
+/// path only.
+bool is_link_to_this(const BaseNode& node);
 
 }  // namespace indx

@@ -337,7 +337,7 @@ Result<BaseAnswer> run_base_query(const BaseDefinition& base, const BaseQuestion
   const auto* view = INDX_TRY(view_named(base, question));
   std::vector<BaseFileRow> rows;
   auto needs = base_row_needs(base, *view);
-  const BasePrefilter prefilter(base, *view, question.clock);
+  const BasePrefilter prefilter(base, *view, question.clock, question.this_path);
   if (needs.others != BaseRowNeeds::Others::All && !prefilter.conditions().empty())
     needs.prefilter = &prefilter;
   INDX_TRY(source(needs, [&](BaseFileRow row) { rows.push_back(std::move(row)); }));

@@ -98,6 +98,10 @@ TEST_CASE("a base reads only what its filters leave", "[store][base][A57]") {
   CHECK(asked("filters: 'file.name == \"n7.md\"'").seen == 1);
   CHECK(asked("filters: 'missing'").seen == 0);
   CHECK(asked("filters: 'formula.even && n < 10'\nformulas: {even: 'n % 2 == 0'}\n").seen == 5);
+  // What may link to it, the file itself, and the paths of the others.
+  CHECK(asked("filters: 'file.hasLink(\"n1\") && n < 3'").candidates == 3);
+  CHECK(asked("filters: 'file.hasLink(\"n2\")'").candidates == 1);
+  CHECK(asked("filters: 'file.hasLink(this.file)'").candidates == 0);
   // An error in a condition that comes first is warned of, so its file has to be looked at.
   CHECK(asked("filters: {and: ['status.abs() > 1', 'n == 7']}").seen == 200);
   CHECK(asked("filters: {and: ['n == 7', 'status.abs() > 1']}").seen == 1);

@@ -41,7 +41,7 @@ TEST_CASE("a base sees every file with the parts it asks for", "[base][A56]") {
 
   const auto base =
       parse_base_definition("filters: 'file.hasTag(\"book\") && file.inFolder(\"sub\")'").value();
-  const BasePrefilter prefilter(base, base.views[0], {});
+  const BasePrefilter prefilter(base, base.views[0], {}, "");
   all.others = BaseRowNeeds::Others::Paths;
   all.prefilter = &prefilter;
   rows = rows_of_base(index, all);

@@ -150,6 +150,9 @@ TEST_CASE("the source is asked for no more than expressions look at", "[base][A5
   CHECK(needs.links);
   CHECK(needs.others == Others::Paths);
 
+  ask("filters: 'price > 1 && file.hasLink(this.file)'");
+  CHECK(needs.others == Others::Paths);
+
   for (const auto* filter : {"author.asFile().size > 1", "price > this.price", "file[price] == 1",
                              "file.backlinks.length > 1", "file(\"A\").size > 1"}) {
     ask(std::string("filters: {and: ['price > 1', '") + filter + "']}");

@@ -38,7 +38,9 @@ class RandomBases {
     }
     if (chance(10)) text += "Price: 3\nPRICE: 4\n";
     return text + "---\n" + one_of({"", "#book ", "#Book/sub ", "#other "}) +
-           one_of({"", "[[A1]] ", "[[sub/B2|x]] ", "![[img.png]] ", "[[gone]] "}) + "\n";
+           one_of({"", "[[A1]] ", "[[sub/B2|x]] ", "![[img.png]] ", "[[gone]] ", "[[#h]] ",
+                   "[[b2.md]] ", "[x](sub/A1.md) "}) +
+           "\n";
   }
 
   std::string value() {
@@ -130,12 +132,19 @@ class RandomBases {
       case 2:
         return "file.inFolder(" + one_of({"\"sub\"", "\"/sub/\"", "\"\"", "\"sub/deep\""}) + ")";
       case 3:
-        return "file." +
-               one_of({"ext == \"md\"", "ext == \"png\"", "folder == \"/\"",
-                       "folder.contains(\"sub\")", "name > \"B\"", "path.length > 6",
-                       "basename == \"A1\"", "size > 40", "mtime > now()", "hasProperty(\"price\")",
-                       "hasProperty(\"DUE\")", "tags.contains(\"book\")", "hasLink(\"A1\")",
-                       "links.length > 0", "nothing == 1"});
+        return "file." + one_of({"ext == \"md\"",         "ext == \"png\"",
+                                 "folder == \"/\"",       "folder.contains(\"sub\")",
+                                 "name > \"B\"",          "path.length > 6",
+                                 "basename == \"A1\"",    "size > 40",
+                                 "mtime > now()",         "hasProperty(\"price\")",
+                                 "hasProperty(\"DUE\")",  "tags.contains(\"book\")",
+                                 "hasLink(\"A1\")",       "hasLink(this.file)",
+                                 "hasLink(this)",         "hasLink(\"sub/B2.md\")",
+                                 "hasLink(\"[[A1#h]]\")", "hasLink(\"Gone\")",
+                                 "hasLink(\"A1#h\")",     "hasLink(\"\")",
+                                 "hasLink(\"[[#h]]\")",   "hasLink(link(\"A1\"))",
+                                 "hasLink(author)",       "links.length > 0",
+                                 "nothing == 1"});
       case 4:
         return property() +
                one_of({".isEmpty()", ".isTruthy()", ".isType(\"number\")", ".isType(\"date\")",
