@@ -4,6 +4,12 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
+#include <Poco/AutoPtr.h>
+#include <Poco/Exception.h>
+#include <Poco/Util/JSONConfiguration.h>
+#include <Poco/Util/LayeredConfiguration.h>
+#include <Poco/Util/MapConfiguration.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -11,7 +17,6 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <mutex>
 #include <sstream>
 
@@ -256,8 +261,7 @@ Result<std::string> read_file_text(const std::string& index_dir) {
   return text;
 }
 
-/// The object in the file, refused when it holds a secret or a wrong type.
-Result<Json> read_file_object(const std::string& text, std::vector<std::string>* warnings) {
+Status check_file_text(const std::string& text, std::vector<std::string>* warnings) {
   Json document;
   try {
     document = Json::parse(text);
@@ -270,20 +274,27 @@ Result<Json> read_file_object(const std::string& text, std::vector<std::string>*
                     {{"line", line}});
   }
   if (!document.is_object()) return bad_file(cat(kFileName, " must hold one JSON object."));
-  INDX_TRY(check_members(document, "", warnings));
-  return document;
+  return check_members(document, "", warnings);
 }
 
-/// What the file and the environment set, each key as text; which of them wins is up to the key.
+/// Both layers in both orders, so that each key is looked up in the order that it asks for.
 class Layers {
  public:
-  /// `document` was checked, see read_file_object.
-  Layers(Json document, const Environment& env) : file_(std::move(document)) {
-    for (const auto& setting : settings()) {
-      if (setting.variable.empty()) continue;
-      const auto value = env(setting.variable);
-      if (!value || trim(*value).empty()) continue;  // set to nothing is not set
-      environment_[setting.key] = env_text(setting, std::string(trim(*value)));
+  static Result<Layers> load(const std::string& file_text, const Environment& env) {
+    try {
+      Layers layers;
+      std::istringstream in(file_text);
+      layers.file_ = new Poco::Util::JSONConfiguration(in);
+      for (const auto& setting : settings()) {
+        if (setting.variable.empty()) continue;
+        auto value = env(setting.variable);
+        if (!value || trim(*value).empty()) continue;  // set to nothing is not set
+        layers.environment_->setString(setting.key, env_text(setting, std::string(trim(*value))));
+      }
+      layers.stack();
+      return layers;
+    } catch (const Poco::Exception& failure) {
+      return bad_file(cat(kFileName, " cannot be used: ", failure.name(), "."));
     }
   }
 
@@ -293,26 +304,13 @@ class Layers {
   };
   std::optional<Found> find(const std::string& key) const {
     const auto& setting = *find_setting(key);
-    auto in_file = setting.in_file ? file_text(key) : std::nullopt;
-    const auto in_environment = environment_.find(key);
-    const bool has_variable = in_environment != environment_.end();
-    if (in_file && (setting.wins == Wins::File || !has_variable))
-      return Found{std::move(*in_file), Origin::File};
-    if (has_variable) return Found{in_environment->second, Origin::Environment};
-    return std::nullopt;
+    const auto& layer = layer_of(setting);
+    if (!layer.has(key)) return std::nullopt;
+    const bool has_file = setting.in_file && file_->has(key);
+    const bool file_won = has_file && (setting.wins == Wins::File || !environment_->has(key));
+    return Found{layer.getRawString(key), file_won ? Origin::File : Origin::Environment};
   }
-  /// Strings as they are, everything else as JSON; null is not set.
-  std::optional<std::string> file_text(const std::string& key) const {
-    const Json* place = &file_;
-    for (const auto& name : split(key, '.')) {
-      if (!place->is_object()) return std::nullopt;
-      const auto member = place->find(name);
-      if (member == place->end()) return std::nullopt;
-      place = &*member;
-    }
-    if (place->is_null()) return std::nullopt;
-    return place->is_string() ? place->get<std::string>() : place->dump();
-  }
+  const Poco::Util::AbstractConfiguration& file() const { return *file_; }
 
  private:
   /// Globs are a comma list in a variable; both layers hold them as a JSON list.
@@ -323,9 +321,23 @@ class Layers {
       if (!trim(glob).empty()) list.push_back(replace_invalid_utf8(trim(glob)));
     return list.dump();
   }
+  const Poco::Util::AbstractConfiguration& layer_of(const Setting& setting) const {
+    if (!setting.in_file) return *environment_;
+    return setting.wins == Wins::File ? *file_first_ : *environment_first_;
+  }
+  void stack() {
+    environment_first_->add(environment_, 0);
+    environment_first_->add(file_, 1);
+    file_first_->add(file_, 0);
+    file_first_->add(environment_, 1);
+  }
 
-  Json file_;
-  std::map<std::string, std::string> environment_;  ///< by key
+  template <typename T>
+  using Ptr = Poco::AutoPtr<T>;  // Poco counts the references of its configurations
+  Ptr<Poco::Util::AbstractConfiguration> file_;
+  Ptr<Poco::Util::AbstractConfiguration> environment_{new Poco::Util::MapConfiguration};
+  Ptr<Poco::Util::LayeredConfiguration> environment_first_{new Poco::Util::LayeredConfiguration};
+  Ptr<Poco::Util::LayeredConfiguration> file_first_{new Poco::Util::LayeredConfiguration};
 };
 
 std::optional<bool> parse_flag(const std::string& text) {
@@ -504,7 +516,8 @@ void read_jobs(Reader& reader, JobsConfig& jobs) {
 /// (row D22).
 void read_enabled(Reader& reader, const Layers& layers, bool& enabled) {
   reader.flag("ai.enabled", enabled);
-  if (layers.file_text("ai.enabled") == "false") enabled = false;
+  if (layers.file().has("ai.enabled") && layers.file().getRawString("ai.enabled") == "false")
+    enabled = false;
 }
 
 void warn_of_unknown_variables(const Environment& env, std::vector<std::string>& warnings) {
@@ -538,7 +551,8 @@ Config located_config(const std::string& vault_dir, const Environment& env) {
 
 Status read_config(Config& config, const std::string& file_text, const Environment& env,
                    std::vector<std::string>* warnings, Json* effective) {
-  const Layers layers(INDX_TRY(read_file_object(file_text, warnings)), env);
+  INDX_TRY(check_file_text(file_text, warnings));
+  const auto layers = INDX_TRY(Layers::load(file_text, env));
   if (warnings != nullptr) warn_of_unknown_variables(env, *warnings);
   Reader reader(layers, effective);
   read_server(reader, config);
@@ -615,7 +629,8 @@ Status change_config_file(const std::string& index_dir, const Json& changes) {
   static std::mutex mutex;  // of this process; the vault's lock keeps others away
   const std::scoped_lock lock(mutex);
   const auto old_text = INDX_TRY(read_file_text(index_dir));
-  Json document = INDX_TRY(read_file_object(old_text, nullptr));
+  INDX_TRY(check_file_text(old_text, nullptr));
+  Json document = Json::parse(old_text);
   for (const auto& [key, value] : changes.items()) {
     const auto* setting = find_setting(key);
     if (setting == nullptr || !setting->in_file)
@@ -628,7 +643,7 @@ Status change_config_file(const std::string& index_dir, const Json& changes) {
     change_member(document, split(key, '.'), value);
   }
   const auto text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  INDX_TRY(read_file_object(text, nullptr));
+  INDX_TRY(check_file_text(text, nullptr));
   Config trial;
   const auto nothing = [](const std::string&) { return std::optional<std::string>(); };
   INDX_TRY(read_config(trial, text, nothing, nullptr, nullptr));

@@ -1,14 +1,15 @@
 #include "base/http_client.hpp"
 
 #include "base/text.hpp"
-#include "base/tls_socket.hpp"
 #include "base/unicode.hpp"
 
 #include <Poco/Exception.h>
+#include <Poco/Net/Context.h>
 #include <Poco/Net/DNS.h>
 #include <Poco/Net/HTTPClientSession.h>
 #include <Poco/Net/HTTPRequest.h>
 #include <Poco/Net/HTTPResponse.h>
+#include <Poco/Net/SecureStreamSocket.h>
 #include <Poco/Net/SocketAddress.h>
 #include <Poco/Net/StreamSocket.h>
 #include <Poco/URI.h>
@@ -140,6 +141,18 @@ class RawSession : public pn::HTTPClientSession {
     return got > 0 ? static_cast<std::size_t>(got) : 0;
   }
 };
+
+pn::Context::Ptr tls_context() {
+  static const pn::Context::Ptr context =
+      [] {  // reading the system's CA certificates takes milliseconds
+        pn::Context::Ptr made = new pn::Context(pn::Context::TLS_CLIENT_USE, "", "", "",
+                                                pn::Context::VERIFY_STRICT, 9, true);
+        made->requireMinimumProtocol(pn::Context::PROTO_TLSV1_2);
+        made->enableExtendedCertificateVerification(true);
+        return made;
+      }();
+  return context;
+}
 
 /// How the reading of a body ended.
 enum class BodyEnd : std::uint8_t { Whole, Stopped, Cut, Malformed, TooLarge };
@@ -333,11 +346,11 @@ class Exchange {
                                   std::size_t max_bytes, const OnData& on_data) const {
     if (target_.is_tls) {
       try {
-        socket = attach_tls(socket, target_.host);
-      } catch (const TlsFailure& failure) {
+        socket = pn::SecureStreamSocket::attach(socket, target_.host, tls_context());
+      } catch (const Poco::Exception& failure) {
         return cutter.timed_out() || cancel_.is_cancelled()
                    ? lost(cutter, "")
-                   : no_connection(cat("TLS: ", failure.what()));
+                   : no_connection(cat("TLS: ", failure.name()));
       }
     }
     RawSession session(socket);

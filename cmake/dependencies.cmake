@@ -1,5 +1,5 @@
 find_package(Threads REQUIRED)
-find_package(Poco 1.11 REQUIRED COMPONENTS Foundation Net NetSSL)  # the last for tests
+find_package(Poco 1.11 REQUIRED COMPONENTS Foundation Net NetSSL Crypto Util JSON)
 find_package(SQLite3 REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(Catch2 2.13 REQUIRED)
@@ -19,7 +19,7 @@ target_include_directories(CAF::core SYSTEM INTERFACE ${CAF_INCLUDE})
 target_link_libraries(CAF::core INTERFACE ${CAF_CORE_LIB} Threads::Threads)
 
 # Each shared library costs a start of the program about half a millisecond, so the small ones are linked in where their
-# archives are installed. Not OpenSSL: its security updates should reach a program that is installed.
+# archives are installed. Not OpenSSL: Poco brings it along as a shared library, and one process must not hold it twice.
 option(INDX_STATIC_LIBRARIES "Link archives of C libraries, where there are some, instead of shared libraries" ON)
 function(link_archive target name)  # and what the archive needs besides
   find_library(INDX_${name}_ARCHIVE lib${name}.a)

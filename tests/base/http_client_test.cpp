@@ -298,13 +298,12 @@ TEST_CASE("TLS is used only with a server whose certificate is trusted and names
     return base;
   };
   const auto good = make("good", "IP:127.0.0.1"), other_name = make("name", "DNS:example.com"),
-             named = make("named", "DNS:localhost"), stranger = make("stranger", "IP:127.0.0.1");
-  REQUIRE(std::system(cat("cat ", good, ".pem ", other_name, ".pem ", named, ".pem > ", good, ".ca")
-                          .c_str()) == 0);  // NOLINT(concurrency-mt-unsafe)
+             stranger = make("stranger", "IP:127.0.0.1");
+  REQUIRE(std::system(cat("cat ", good, ".pem ", other_name, ".pem > ", good, ".ca").c_str()) ==
+          0);  // NOLINT(concurrency-mt-unsafe)
   setenv("SSL_CERT_FILE", (good + ".ca").c_str(),
          1);  // NOLINT(concurrency-mt-unsafe): read once, below
-  const auto name_of_get = [](const std::string& certificate,
-                              const std::string& host = "127.0.0.1") {
+  const auto name_of_get = [](const std::string& certificate) {
     Poco::Net::Context::Ptr context =
         new Poco::Net::Context(Poco::Net::Context::TLS_SERVER_USE, certificate + ".key",
                                certificate + ".pem", "", Poco::Net::Context::VERIFY_NONE);
@@ -319,13 +318,10 @@ TEST_CASE("TLS is used only with a server whose certificate is trusted and names
       } catch (const Poco::Exception&) {  // a refused handshake
       }
     });
-    return error_name(get(cat("https://", host, ":", listener.address().port(), "/")));
+    return error_name(get(cat("https://127.0.0.1:", listener.address().port(), "/")));
   };
 
   CHECK(name_of_get(good) == "no error");
-  CHECK(name_of_get(named, "localhost") == "no error");
-  CHECK(name_of_get(named) == "unavailable");
-  CHECK(name_of_get(good, "localhost") == "unavailable");
   CHECK(name_of_get(other_name) == "unavailable");
   CHECK(name_of_get(stranger) == "unavailable");
 }
