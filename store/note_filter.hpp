@@ -42,6 +42,10 @@ class FilterCheck {
            !filter_->scope.none_of.empty();
   }
   bool allows_path(std::string_view path) const;
+  /// True: there is nothing to check.
+  bool allows_everything() const {
+    return !needs_path() && !has_tags_ && filter_->frontmatter.empty();
+  }
   Result<bool> allows_id(std::int64_t id) const;
   /// The files that have the tags asked for, sorted; nullptr when no tag is asked for.
   const FileIds* tagged() const { return has_tags_ ? &tagged_ : nullptr; }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 namespace indx {
 namespace {
@@ -68,6 +69,71 @@ Result<std::vector<TagCount>> count_tags(Database& db, const PathScope& scope) {
     return a.count != b.count ? a.count > b.count : a.tag < b.tag;
   });
   return all;
+}
+
+/// Links and tags of all files, by what the indexes of their tables hold.
+Status count_indexed(Database& db, IndexCounts& counts) {
+  auto query = db.prepare(
+      "SELECT (SELECT count(*) FROM links), (SELECT count(*) FROM links WHERE target_key IS NOT "
+      "NULL), (SELECT count(DISTINCT tag_key) FROM tags)");
+  INDX_TRY(query.step());
+  counts.links = static_cast<int>(query.integer(0));
+  counts.unresolved_links = static_cast<int>(query.integer(1));
+  counts.tags = static_cast<int>(query.integer(2));
+  return {};
+}
+
+/// The same without hidden files; a link to one counts as unresolved.
+Status count_visible(Database& db, const std::unordered_set<std::int64_t>& hidden,
+                     IndexCounts& counts) {
+  auto links = db.prepare("SELECT source_id, external, target_id FROM links");
+  while (INDX_TRY(links.step())) {
+    if (hidden.contains(links.integer(0))) continue;
+    ++counts.links;
+    const bool is_lost = links.is_null(2) || hidden.contains(links.integer(2));
+    counts.unresolved_links += links.integer(1) == 0 && is_lost ? 1 : 0;
+  }
+  std::set<std::string> tags;
+  auto uses = db.prepare("SELECT file_id, tag_key FROM tags");
+  while (INDX_TRY(uses.step()))
+    if (!hidden.contains(uses.integer(0))) tags.insert(uses.text(1));
+  counts.tags = static_cast<int>(tags.size());
+  return {};
+}
+
+Result<IndexCounts> count_all(Database& db, const PathScope& scope) {
+  IndexCounts counts;
+  counts.generation = INDX_TRY(read_generation(db));
+  const bool is_restricted = !scope.any_of.empty() || !scope.none_of.empty();
+  std::unordered_set<std::int64_t> hidden;
+  auto files = db.prepare("SELECT id, path, kind, size, heading_count, chunk_count FROM files");
+  while (INDX_TRY(files.step())) {
+    if (is_restricted && !scope.allows(files.text(1))) {
+      hidden.insert(files.integer(0));
+      continue;
+    }
+    ++counts.files;
+    counts.notes += files.integer(2) == 1 ? 1 : 0;
+    counts.bytes += files.integer(3);
+    counts.headings += static_cast<int>(files.integer(4));
+    counts.chunks += static_cast<int>(files.integer(5));
+    if (counts.warnings.size() >= kMaxWarnings) continue;
+    const auto path = files.text(1);
+    if (const auto original = original_of_conflict_copy(path))
+      counts.warnings.push_back(cat(path, ": conflict_copy of ", *original));
+  }
+  if (is_restricted)
+    INDX_TRY(count_visible(db, hidden, counts));
+  else
+    INDX_TRY(count_indexed(db, counts));
+  auto warnings = db.prepare(
+      "SELECT f.path, w.value, f.id FROM notes n JOIN files f ON f.id=n.id, json_each(n.warnings) "
+      "w WHERE n.warnings<>'[]' "
+      "ORDER BY f.path, w.key");
+  while (counts.warnings.size() < kMaxWarnings && INDX_TRY(warnings.step()))
+    if (!hidden.contains(warnings.integer(2)))
+      counts.warnings.push_back(cat(warnings.text(0), ": ", warnings.text(1)));
+  return counts;
 }
 
 }  // namespace
@@ -143,20 +209,24 @@ Result<std::optional<NoteRow>> NoteIndexReader::find(const std::string& path) {
   return std::optional<NoteRow>(INDX_TRY(note_row_of(*db, query)));
 }
 
-/// Counted once for each state of the index and scope: the whole table has to be read for it.
-Result<std::vector<TagCount>> NoteIndexReader::tags(const PathScope& scope) {
-  const auto db = INDX_TRY(impl_->pool->take());
-  const auto key = cat(INDX_TRY(read_generation(*db)), ' ', Json(scope.any_of).dump(),
+template <typename T, typename Count>
+Result<T> NoteIndexReader::Impl::count_once(Database& db, Counted<T>& counted,
+                                            const PathScope& scope, Count count) {
+  const auto key = cat(INDX_TRY(read_generation(db)), ' ', Json(scope.any_of).dump(),
                        Json(scope.none_of).dump());
   {
-    const std::scoped_lock lock(impl_->mutex);
-    if (impl_->tags_key == key) return impl_->tags;
+    const std::scoped_lock lock(mutex);
+    if (counted.key == key) return counted.value;
   }
-  auto counted = INDX_TRY(count_tags(*db, scope));
-  const std::scoped_lock lock(impl_->mutex);
-  impl_->tags_key = key;
-  impl_->tags = counted;
-  return counted;
+  T value = INDX_TRY(count(db, scope));
+  const std::scoped_lock lock(mutex);
+  counted = {key, value};
+  return value;
+}
+
+Result<std::vector<TagCount>> NoteIndexReader::tags(const PathScope& scope) {
+  const auto db = INDX_TRY(impl_->pool->take());
+  return impl_->count_once(*db, impl_->tags, scope, count_tags);
 }
 
 Result<std::vector<std::string>> NoteIndexReader::paths_with_tag(const std::string& tag,
@@ -174,46 +244,7 @@ Result<std::vector<std::string>> NoteIndexReader::paths_with_tag(const std::stri
 
 Result<IndexCounts> NoteIndexReader::counts(const PathScope& scope) {
   const auto db = INDX_TRY(impl_->pool->take());
-  IndexCounts counts;
-  counts.generation = INDX_TRY(read_generation(*db));
-  const bool is_restricted = !scope.any_of.empty() || !scope.none_of.empty();
-  std::set<std::int64_t> hidden;
-  std::set<std::string> tags;
-  auto files = db->prepare("SELECT id, path, kind, size, heading_count, chunk_count FROM files");
-  while (INDX_TRY(files.step())) {
-    if (is_restricted && !scope.allows(files.text(1))) {
-      hidden.insert(files.integer(0));
-      continue;
-    }
-    ++counts.files;
-    counts.notes += files.integer(2) == 1 ? 1 : 0;
-    counts.bytes += files.integer(3);
-    counts.headings += static_cast<int>(files.integer(4));
-    counts.chunks += static_cast<int>(files.integer(5));
-    if (counts.warnings.size() >= kMaxWarnings) continue;
-    const auto path = files.text(1);
-    if (const auto original = original_of_conflict_copy(path))
-      counts.warnings.push_back(cat(path, ": conflict_copy of ", *original));
-  }
-  auto links = db->prepare("SELECT source_id, external, target_id FROM links");
-  while (INDX_TRY(links.step())) {
-    if (hidden.contains(links.integer(0))) continue;
-    ++counts.links;
-    const bool is_lost = links.is_null(2) || hidden.contains(links.integer(2));
-    counts.unresolved_links += links.integer(1) == 0 && is_lost ? 1 : 0;
-  }
-  auto uses = db->prepare("SELECT file_id, tag_key FROM tags");
-  while (INDX_TRY(uses.step()))
-    if (!hidden.contains(uses.integer(0))) tags.insert(uses.text(1));
-  counts.tags = static_cast<int>(tags.size());
-  auto warnings = db->prepare(
-      "SELECT f.path, w.value, f.id FROM notes n JOIN files f ON f.id=n.id, json_each(n.warnings) "
-      "w WHERE n.warnings<>'[]' "
-      "ORDER BY f.path, w.key");
-  while (counts.warnings.size() < kMaxWarnings && INDX_TRY(warnings.step()))
-    if (!hidden.contains(warnings.integer(2)))
-      counts.warnings.push_back(cat(warnings.text(0), ": ", warnings.text(1)));
-  return counts;
+  return impl_->count_once(*db, impl_->counts, scope, count_all);
 }
 
 Result<std::string> NoteIndexReader::generation() {

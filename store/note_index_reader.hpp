@@ -8,9 +8,19 @@ namespace indx {
 struct NoteIndexReader::Impl {
   std::unique_ptr<IndexPool> pool;
 
+  /// What was counted last, for one state of the index and one scope.
+  template <typename T>
+  struct Counted {
+    std::string key;
+    T value;
+  };
   std::mutex mutex;  ///< guards what follows
-  std::string tags_key;
-  std::vector<TagCount> tags;
+  Counted<std::vector<TagCount>> tags;
+  Counted<IndexCounts> counts;
+
+  /// Whole tables have to be read for it: `count` runs once for each state and scope.
+  template <typename T, typename Count>
+  Result<T> count_once(Database& db, Counted<T>& counted, const PathScope& scope, Count count);
 
   SearchMemory memory;
 };

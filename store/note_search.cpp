@@ -17,11 +17,10 @@ constexpr int kMaxSearchLimit = 200;
 /// From here on, one walk over all paths is cheaper than to look each up.
 constexpr std::size_t kManyFound = 5000;
 
-Status read_path(Database& db, Found& found) {
-  if (!found.path.empty()) return {};
+Result<std::string> path_of(Database& db, std::int64_t id) {
   auto query = db.prepare("SELECT path FROM files WHERE id=?1");
-  if (INDX_TRY(query.bind(found.id).step())) found.path = query.text(0);
-  return {};
+  if (!INDX_TRY(query.bind(id).step())) return std::string();
+  return query.text(0);
 }
 
 /// The files whose path the filter allows.
@@ -41,21 +40,19 @@ Result<FileIds> allowed_files(Database& db, const FilterCheck& check) {
 /// Drops what the caller may not see or did not ask for, so that counts and pages hold only the
 /// rest.
 Status apply_filter(Database& db, const FilterCheck& check, std::vector<Found>& found) {
+  if (check.allows_everything()) return {};
   std::optional<FileIds> allowed;
   if (check.needs_path() && found.size() >= kManyFound)
     allowed = INDX_TRY(allowed_files(db, check));
-  std::vector<Found> kept;
-  for (auto& one : found) {
-    if (!INDX_TRY(check.allows_id(one.id))) continue;
-    if (allowed) {
-      if (!std::binary_search(allowed->begin(), allowed->end(), one.id)) continue;
-    } else if (check.needs_path()) {
-      INDX_TRY(read_path(db, one));
-      if (!check.allows_path(one.path)) continue;
-    }
-    kept.push_back(std::move(one));
-  }
-  found = std::move(kept);
+  const auto is_allowed = [&](const Found& one) -> Result<bool> {
+    if (!INDX_TRY(check.allows_id(one.id))) return false;
+    if (allowed) return std::binary_search(allowed->begin(), allowed->end(), one.id);
+    return !check.needs_path() || check.allows_path(INDX_TRY(path_of(db, one.id)));
+  };
+  auto kept = found.begin();
+  for (const auto& one : found)
+    if (INDX_TRY(is_allowed(one))) *kept++ = one;
+  found.erase(kept, found.end());
   return {};
 }
 
@@ -88,28 +85,28 @@ Result<SearchCursor> read_cursor(const std::string& text, const std::string& has
 }
 
 /// Appends up to `count` of a tier after the cursor's place, best first, ties by path. Only the
-/// rows that can be among them are sorted, and only their paths are read.
+/// rows that can be among them are sorted, and only their paths are read; the tier is used up.
 Status take_from_tier(Database& db, std::vector<Found>& tier, const SearchCursor* after,
-                      std::size_t count, std::vector<Found>& out) {
-  std::vector<Found> left;
-  left.reserve(tier.size());
-  for (auto& found : tier) {
-    if (after != nullptr && found.score > after->score) continue;
-    if (after != nullptr && found.score == after->score) {
-      INDX_TRY(read_path(db, found));
-      if (found.path <= after->path) continue;
-    }
-    left.push_back(std::move(found));
+                      std::size_t count, std::vector<FoundFile>& out) {
+  if (after != nullptr)
+    std::erase_if(tier, [after](const Found& found) { return found.score > after->score; });
+  std::vector<FoundFile> left;
+  if (after != nullptr) {
+    for (const auto& found : tier)
+      if (found.score == after->score)
+        if (auto path = INDX_TRY(path_of(db, found.id)); path > after->path)
+          left.push_back({found, std::move(path)});
+    std::erase_if(tier, [after](const Found& found) { return found.score == after->score; });
   }
-  if (left.size() > count) {
-    const auto last = left.begin() + static_cast<std::ptrdiff_t>(count - 1);
-    std::nth_element(left.begin(), last, left.end(),
+  if (tier.size() > count) {
+    const auto last = tier.begin() + static_cast<std::ptrdiff_t>(count - 1);
+    std::nth_element(tier.begin(), last, tier.end(),
                      [](const Found& a, const Found& b) { return a.score > b.score; });
     const double least = last->score;
-    std::erase_if(left, [least](const Found& found) { return found.score < least; });
+    std::erase_if(tier, [least](const Found& found) { return found.score < least; });
   }
-  for (auto& found : left) INDX_TRY(read_path(db, found));
-  std::sort(left.begin(), left.end(), [](const Found& a, const Found& b) {
+  for (const auto& found : tier) left.push_back({found, INDX_TRY(path_of(db, found.id))});
+  std::sort(left.begin(), left.end(), [](const FoundFile& a, const FoundFile& b) {
     return a.score != b.score ? a.score > b.score : a.path < b.path;
   });
   if (left.size() > count) left.resize(count);
@@ -143,15 +140,15 @@ Result<SearchPage> NoteIndexReader::search(const SearchRequest& request) {
   }
   INDX_TRY(apply_filter(*db, check, tiers.some));
   FileIds holds_all;
-  for (const auto& found : tiers.all) holds_all.push_back(found.id);
-  std::sort(holds_all.begin(), holds_all.end());
-  if (is_any) {  // one order for both
+  holds_all.reserve(tiers.all.size());
+  for (const auto& found : tiers.all) holds_all.push_back(found.id);  // by id, as the tier is
+  if (is_any) {                                                       // one order for both
     tiers.all.insert(tiers.all.end(), std::make_move_iterator(tiers.some.begin()),
                      std::make_move_iterator(tiers.some.end()));
     tiers.some.clear();
   }
 
-  std::vector<Found> rows;
+  std::vector<FoundFile> rows;
   if (!after || after->tier == 0)
     INDX_TRY(take_from_tier(*db, tiers.all, after ? &*after : nullptr, limit + 1, rows));
   const auto from_all = rows.size();

@@ -53,7 +53,7 @@ std::string heading_at(const Json& outline, int line) {
 
 }  // namespace
 
-Result<SearchHit> make_hit(Database& db, const Found& found, const QueryNode& query,
+Result<SearchHit> make_hit(Database& db, const FoundFile& found, const QueryNode& query,
                            const SearchPlan& plan) {
   SearchHit hit;
   hit.path = found.path;

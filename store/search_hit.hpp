@@ -4,9 +4,13 @@
 
 namespace indx {
 
+struct FoundFile : Found {
+  std::string path;
+};
+
 /// What an answer shows of a note that was found: which parts hold the words, a snippet, and where
 /// in the file its first match is.
-Result<SearchHit> make_hit(Database& db, const Found& found, const QueryNode& query,
+Result<SearchHit> make_hit(Database& db, const FoundFile& found, const QueryNode& query,
                            const SearchPlan& plan);
 
 }  // namespace indx

@@ -6,7 +6,7 @@ namespace indx {
 namespace {
 
 std::size_t bytes_of(const PhraseCounts& rows) {
-  return rows.ids.size() * (sizeof(std::int64_t) + sizeof(double));
+  return rows.ids.size() * (sizeof(std::int64_t) + sizeof(float));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ void collect_row(const Fts5ExtensionApi* api, Fts5Context* context, sqlite3_cont
                        : 1.0;
       api->xPhraseNext(context, &at, &column, &offset);
     }
-    counts->frequencies.push_back(frequency);
+    counts->frequencies.push_back(static_cast<float>(frequency));  // a sum of small integers
   }
   if (code != SQLITE_OK) return sqlite3_result_error_code(result, code);
   sqlite3_result_int(result, 0);
@@ -119,6 +119,12 @@ PhraseCounts combine_phrases(const std::vector<std::shared_ptr<const PhraseCount
     all.notes.push_back(static_cast<std::int64_t>(phrase->ids.size()));
     all.note_count = std::max(all.note_count, phrase->note_count);
     all.token_count = std::max(all.token_count, phrase->token_count);
+  }
+  const auto larger = [](const auto& a, const auto& b) { return a->ids.size() < b->ids.size(); };
+  const auto most = std::max_element(phrases.begin(), phrases.end(), larger);
+  if (most != phrases.end()) {
+    all.ids.reserve((*most)->ids.size());
+    all.frequencies.reserve((*most)->ids.size() * phrases.size());
   }
   std::vector<std::size_t> at(phrases.size(), 0);
   const auto is_over = [&](std::size_t i) { return at[i] == phrases[i]->ids.size(); };

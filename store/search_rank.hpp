@@ -25,7 +25,7 @@ struct RankedNote {
 struct PhraseCounts {
   std::size_t phrases = 0;
   std::vector<std::int64_t> ids;                 ///< ascending
-  std::vector<double> frequencies;               ///< `phrases` for each id
+  std::vector<float> frequencies;                ///< `phrases` for each id
   std::vector<std::int64_t> notes;               ///< with each phrase, in the whole index
   std::int64_t note_count = 0, token_count = 0;  ///< of the whole index
 };

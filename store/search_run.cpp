@@ -99,8 +99,8 @@ std::vector<Found> pick(const std::vector<Found>& scored, const FileIds& ids) {
   std::vector<Found> found;
   auto at = scored.begin();
   for (const auto id : ids) {
-    at = std::lower_bound(at, scored.end(), Found{id, 0, {}}, kById);
-    found.push_back({id, at != scored.end() && at->id == id ? at->score : 0, {}});
+    at = std::lower_bound(at, scored.end(), Found{id, 0}, kById);
+    found.push_back({id, at != scored.end() && at->id == id ? at->score : 0});
   }
   return found;
 }
@@ -141,10 +141,7 @@ Result<std::vector<Found>> SearchRun::scores(const std::vector<std::string>& phr
 Result<std::vector<Found>> SearchRun::rank(const PhraseCounts& counts) {
   auto lengths = memory_.lengths(generation_);
   const bool were_known = lengths != nullptr;
-  std::vector<Found> all;
-  all.reserve(counts.ids.size());
-  for (const auto& note : INDX_TRY(rank_matches(db_, counts, &lengths)))
-    all.push_back({note.id, note.score, {}});
+  auto all = INDX_TRY(rank_matches(db_, counts, &lengths));
   if (lengths && !were_known) memory_.keep(generation_, std::move(lengths));
   return all;
 }

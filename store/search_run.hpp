@@ -11,11 +11,7 @@
 namespace indx {
 
 /// A note that the query finds.
-struct Found {
-  std::int64_t id = 0;
-  double score = 0;
-  std::string path;  ///< read when needed
-};
+using Found = RankedNote;
 
 /// Notes that hold all words, and notes that hold only some (empty unless asked for), by id.
 struct SearchTiers {
