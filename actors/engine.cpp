@@ -137,6 +137,7 @@ class EngineImpl : public Engine {
   std::string owner_token() const override { return owner_token_; }
   std::string owner_token_path() const override { return parts_->config.index_dir + "/token"; }
   Status announce(const std::string& url, const std::string& socket_path) override;
+  Status announce_indexing() override;
   void crash_actor(const std::string& name) override;
   void stop() override;
 
@@ -311,6 +312,11 @@ Status EngineImpl::announce(const std::string& url, const std::string& socket_pa
   return write_private_file(parts_->config.index_dir + "/server.json", server.dump() + "\n");
 }
 
+Status EngineImpl::announce_indexing() {
+  const Json command{{"pid", ::getpid()}, {"version", kVersion}, {"indexing", true}};
+  return write_private_file(parts_->config.index_dir + "/server.json", command.dump() + "\n");
+}
+
 void EngineImpl::crash_actor(const std::string& name) {
   caf::anon_send(supervisor_, atom::crash_atom::value, name);
 }
@@ -375,6 +381,7 @@ Result<std::optional<LiveServer>> find_live_server(const Config& config) {
     server.socket_path = json.value("socket", "");
     server.pid = json.value("pid", 0);
     server.version = json.value("version", "");
+    server.is_indexing = json.value("indexing", false);
   }
   return std::optional(server);
 }

@@ -33,6 +33,8 @@ class Engine : public Backend {
   virtual std::string owner_token_path() const = 0;
   /// Writes `server.json`, so that other processes find this one. Empty url: only the local socket.
   virtual Status announce(const std::string& url, const std::string& socket_path) = 0;
+  /// The same for a command that holds the vault to index it and takes no calls.
+  virtual Status announce_indexing() = 0;
   /// Ends one actor as a crash would; for tests of recovery.
   virtual void crash_actor(const std::string& name) = 0;
   /// Stops claims and new calls (`draining`), cancels with reason shutdown, waits the grace, closes
@@ -47,6 +49,7 @@ struct LiveServer {
   std::string socket_path;  ///< empty if none
   int pid = 0;
   std::string version;
+  bool is_indexing = false;  ///< a command that indexes and takes no calls
 };
 Result<std::optional<LiveServer>> find_live_server(const Config& config);
 

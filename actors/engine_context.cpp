@@ -325,6 +325,15 @@ Result<std::shared_ptr<const Corpus>> EngineContext::corpus() {
 }
 
 Result<Json> EngineContext::reindex(const Reindex& request) {
+  auto& is_reindexing = core_.parts.indexing.is_reindexing;
+  // Not a reason that jobs retry: who asks second is told at once, and not served later.
+  if (is_reindexing.exchange(true))
+    return make_error(Reason::Conflict,
+                      "Indexing is already running. `vault_status` tells how far it is; ask again "
+                      "when it has ended.");
+  // Also when the scan throws, or nobody could index again.
+  const std::unique_ptr<std::atomic<bool>, void (*)(std::atomic<bool>*)> end(
+      &is_reindexing, [](std::atomic<bool>* flag) { *flag = false; });
   // The scan answers once, at its end; meanwhile its counters are looked at from aside.
   std::mutex mutex;
   std::condition_variable_any wake;

@@ -20,6 +20,7 @@ namespace indx {
 /// What a scan is at, for `vault_status`.
 struct IndexProgress {
   std::atomic<bool> is_running = false;
+  std::atomic<bool> is_reindexing = false;  ///< somebody asked for it and waits: one at a time
   std::atomic<std::int64_t> done = 0, total = 0;
 };
 

@@ -17,9 +17,24 @@ namespace {
 constexpr std::chrono::seconds kWaitForAddress{5};
 
 /// A killed server leaves its address behind, and a short command may hold the lock now.
+bool is_gone(const LiveServer& server) {
+  return server.pid > 0 && ::kill(server.pid, 0) != 0 && errno == ESRCH;
+}
+
 bool is_reachable(const LiveServer& server) {
-  const bool is_gone = server.pid > 0 && ::kill(server.pid, 0) != 0 && errno == ESRCH;
-  return !is_gone && (has_usable_socket(server) || !server.url.empty());
+  return !is_gone(server) && (has_usable_socket(server) || !server.url.empty());
+}
+
+Error busy_error(const LiveServer& server) {
+  const Json details{{"pid", server.pid}};
+  if (server.is_indexing && !is_gone(server))
+    return make_error(Reason::VaultLocked,
+                      cat("Indexing is already running: another indx (process ", server.pid,
+                          ") indexes this vault and takes no calls. Try again when it has ended."),
+                      details);
+  return make_error(Reason::VaultLocked,
+                    "Another indx works on this vault and takes no calls; try again in a moment.",
+                    details);
 }
 
 Result<Place> remote_place(const std::string& url, const std::string& token,
@@ -84,17 +99,14 @@ bool has_usable_socket(const LiveServer& server) {
          std::filesystem::exists(server.socket_path, error);
 }
 
-Result<std::optional<LiveServer>> wait_for_live_server(const Config& config) {
+Result<std::optional<LiveServer>> wait_for_live_server(const Config& config, bool indexes) {
   const auto until = std::chrono::steady_clock::now() + kWaitForAddress;
   while (true) {
     const std::optional<LiveServer> server = INDX_TRY(find_live_server(config));
     if (!server) return server;
     if (is_reachable(*server)) return server;
-    if (std::chrono::steady_clock::now() > until)
-      return make_error(
-          Reason::VaultLocked,
-          "Another indx works on this vault and takes no calls; try again in a moment.",
-          Json{{"pid", server->pid}});
+    const bool is_same_work = indexes && server->is_indexing && !is_gone(*server);
+    if (is_same_work || std::chrono::steady_clock::now() > until) return busy_error(*server);
     std::this_thread::sleep_for(std::chrono::milliseconds(25));
   }
 }
@@ -141,7 +153,7 @@ Result<Place> open_place(const GlobalFlags& global, const Environment& env,
   // Twice, since a server may take the vault between the look and the start; a command that ends
   // soon is waited for.
   for (int attempt = 0;; ++attempt) {
-    const auto server = INDX_TRY(wait_for_live_server(config));
+    const auto server = INDX_TRY(wait_for_live_server(config, options.indexes));
     if (server && (global.local || !options.resume_jobs.empty()))
       return locked_error(*server, "Leave out --local to ask it, or stop it first.");
     if (server) {
@@ -151,6 +163,7 @@ Result<Place> open_place(const GlobalFlags& global, const Environment& env,
     auto engine = Engine::start(config, registry, engine_options);
     if (!engine && engine.error().reason == Reason::VaultLocked && attempt < 2) continue;
     place.engine = INDX_TRY(std::move(engine));
+    if (options.indexes) INDX_TRY(place.engine->announce_indexing());
     place.dispatcher = make_dispatcher(registry, *place.engine);
     return place;
   }

@@ -30,6 +30,7 @@ struct PlaceOptions {
   std::vector<JobId>
       resume_jobs;  ///< runs them here; fails with `vault_locked` when a server holds the vault
   Needs needs = Needs::Engine;  ///< Files: where no server answers, the vault is read, not opened
+  bool indexes = false;  ///< the call indexes: does not wait for another command that does so
 };
 
 /// `--remote`, `INDX_URL`, the live holder of the vault, or the vault itself. `registry` must
@@ -43,8 +44,8 @@ Result<Config> load_vault_config(const GlobalFlags& global, const Environment& e
                                  const std::string& missing_vault);
 
 /// The holder of the vault, when there is one. One that is just starting is waited for, up to 5 s;
-/// then `vault_locked`.
-Result<std::optional<LiveServer>> wait_for_live_server(const Config& config);
+/// then `vault_locked`. With `indexes` one that indexes and takes no calls is not waited for.
+Result<std::optional<LiveServer>> wait_for_live_server(const Config& config, bool indexes = false);
 
 /// Calls to the live holder, with the owner's token unless `token` is given.
 Result<std::unique_ptr<Dispatcher>> connect_to(const LiveServer& server, const Config& config,

@@ -131,7 +131,10 @@ int run_command(const Invocation& invocation, const Environment& env, const Regi
   };
   const Needs needs = invocation.command->operation->needs;
   if (needs == Needs::Engine) start_watch();
-  auto place = open_place(invocation.global, env, registry, {.resume_jobs = {}, .needs = needs});
+  auto place = open_place(invocation.global, env, registry,
+                          {.resume_jobs = {},
+                           .needs = needs,
+                           .indexes = invocation.command->operation->name == "vault_reindex"});
   if (!place) return print_error(place.error());
   if (place->files)
     let_signals_end_us();  // a read leaves nothing half done, and a thread costs a tenth of it

@@ -19,7 +19,7 @@ struct IndexMemory {
 constexpr IndexMemory kMemory{32000, 4000}, kBulkMemory{128000, 16000};
 /// `content` in the schema's `meta`. Both are raised when the same file gives other rows than
 /// before, so that older indexes are made anew.
-constexpr std::string_view kContentVersion = "2";
+constexpr std::string_view kContentVersion = "3";
 
 Status give_memory(Database& db, const IndexMemory& memory) {
   return db.execute(cat("PRAGMA cache_size=-", memory.cache_kib, "; PRAGMA wal_autocheckpoint=",

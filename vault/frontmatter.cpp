@@ -65,6 +65,30 @@ Json block_values(const YamlTree& tree, std::string* error) {
   return values;
 }
 
+/// The values that may hold a link, where they stand in `bytes`.
+std::vector<PropertyText> link_texts_of(const YamlTree& tree, std::string_view bytes,
+                                        std::size_t content_begin) {
+  std::vector<PropertyText> texts;
+  const auto add = [&](int index) {
+    const YamlNode& place = tree.nodes[static_cast<std::size_t>(index)];
+    const bool is_alias = place.kind == YamlNode::Kind::Alias && place.target >= 0;
+    const YamlNode& value = is_alias ? tree.nodes[static_cast<std::size_t>(place.target)] : place;
+    if (value.kind != YamlNode::Kind::Scalar || !may_hold_link(value.text)) return;
+    std::size_t begin = content_begin + place.begin;
+    if (is_alias && bytes[begin - 1] == '*') --begin;  // the name alone is marked
+    texts.push_back({value.text, begin, content_begin + place.end});
+  };
+  for (const YamlNode& node : tree.nodes) {
+    const bool is_mapping = node.kind == YamlNode::Kind::Mapping;
+    if (!is_mapping && node.kind != YamlNode::Kind::Sequence) continue;
+    for (std::size_t i = is_mapping ? 1 : 0; i < node.children.size(); i += is_mapping ? 2 : 1)
+      add(node.children[i]);
+  }
+  std::sort(texts.begin(), texts.end(),
+            [](const PropertyText& a, const PropertyText& b) { return a.begin < b.begin; });
+  return texts;
+}
+
 int count_lines_before(std::string_view bytes, std::size_t end) {
   int lines = 0;
   for (std::size_t at = 0; at < end; at = line_end_at(bytes, at).next) ++lines;
@@ -143,11 +167,16 @@ Frontmatter parse_frontmatter(std::string_view bytes) {
   Json values = block_values(tree, &error);
   if (error.empty()) {
     block.values = std::move(values);
+    block.link_texts = link_texts_of(tree, bytes, block.content_begin);
   } else {
     block.error = FrontmatterError{count_lines_before(bytes, block.content_begin) + 1, 1,
                                    cat("The property block ", error, ".")};
   }
   return block;
+}
+
+bool may_hold_link(std::string_view text) {
+  return text.find("[[") != std::string_view::npos || text.find("](") != std::string_view::npos;
 }
 
 const Json* find_property(const Json& values, std::string_view name) {

@@ -13,6 +13,12 @@ struct FrontmatterError {
   std::string message;
 };
 
+/// A text among the property values that may hold a link. Offsets are bytes in the whole file.
+struct PropertyText {
+  std::string text;                ///< as it reads, unescaped
+  std::size_t begin = 0, end = 0;  ///< its source, quotes and block scalar header included
+};
+
 /// The property block of a note (vault-rules 3). Offsets are bytes in the whole file.
 struct Frontmatter {
   bool exists = false;            ///< both fences are there
@@ -23,7 +29,11 @@ struct Frontmatter {
       0;  ///< first byte of the body: after the closing fence's line, or after the BOM
   Json values = Json::object();  ///< YAML 1.2 core types, in file order; dates stay strings
   std::optional<FrontmatterError> error;  ///< invalid YAML: `values` is empty
+  std::vector<PropertyText> link_texts;   ///< keys are none of them; in order of place
 };
+
+/// Whether a property's text may hold a wikilink or a Markdown link.
+bool may_hold_link(std::string_view text);
 
 Frontmatter parse_frontmatter(std::string_view bytes);
 

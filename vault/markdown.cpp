@@ -135,12 +135,20 @@ class MaskSink : public BlockSink {
   std::string_view bytes_;
 };
 
-/// Finds the links in the texts of a property; positions are looked up in the source of the block,
-/// in its order.
+template <typename Items>
+void sort_by_place(Items& items) {
+  const auto by_place = [](const auto& a, const auto& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(items.begin(), items.end(), by_place))
+    std::stable_sort(items.begin(), items.end(), by_place);
+}
+
+/// Finds the links in the texts of the properties, and where they stand in the source of the block.
 class PropertyLinks {
  public:
   PropertyLinks(std::string_view bytes, const Frontmatter& block, std::vector<Link>& links)
-      : source_(bytes.substr(0, block.content_end)), at_(block.content_begin), links_(links) {}
+      : bytes_(bytes), links_(links), whole_{"", block.content_begin, block.content_end} {
+    for (const PropertyText& text : block.link_texts) places_[text.text].texts.push_back(&text);
+  }
 
   void add(const std::string& key, const Json& value) {
     if (value.is_object()) {
@@ -153,26 +161,60 @@ class PropertyLinks {
   }
 
  private:
+  /// The places of one text in their order; what an alias of a collection repeats has the last one.
+  struct Places {
+    std::vector<const PropertyText*> texts;
+    std::size_t used = 0;
+    const PropertyText& next() { return *texts[std::min(used++, texts.size() - 1)]; }
+  };
+  /// A text spelled with escapes or folded lines is looked through only so often.
+  static constexpr int kMostMisses = 8;
+
   void add_text(const std::string& key, const std::string& text) {
-    if (text.find("[[") == std::string::npos && text.find("](") == std::string::npos) return;
-    for (Link& link : links_in_text(text)) {
+    if (!may_hold_link(text)) return;
+    const auto known = places_.find(text);
+    const PropertyText& place = known != places_.end() ? known->second.next() : whole_;
+    const std::string_view source = bytes_.substr(0, place.end);
+    std::size_t from = place.begin;
+    int misses = 0;
+    std::vector<Link> links = links_in_text(text);
+    sort_by_place(links);
+    for (Link& link : links) {
       const std::string_view construct =
           std::string_view(text).substr(link.begin, link.end - link.begin);
-      const std::size_t found = source_.find(construct, at_);
+      const std::size_t found =
+          misses < kMostMisses ? source.find(construct, from) : std::string_view::npos;
       link.kind = LinkKind::Property;
       link.key = key;
-      link.begin = link.end = 0;
       if (found != std::string_view::npos) {
         link.begin = found;
-        link.end = at_ = found + construct.size();
+        link.end = found + construct.size();
+        from = found + 1;  // an image may stand in the text of a link
+      } else {
+        ++misses;
+        link.begin = link.end = place.begin;
       }
+      put_at_place(link);
       links_.push_back(std::move(link));
     }
   }
 
-  std::string_view source_;
-  std::size_t at_;
+  void put_at_place(Link& link) {
+    if (line_begins_.empty())
+      for (std::size_t at = 0; at < whole_.end; ++at)
+        if (bytes_[at] == '\n' || (bytes_[at] == '\r' && bytes_.substr(at + 1, 1) != "\n"))
+          line_begins_.push_back(at + 1);
+    const auto after = std::upper_bound(line_begins_.begin(), line_begins_.end(), link.begin);
+    link.line = static_cast<int>(after - line_begins_.begin()) + 1;
+    link.column =
+        static_cast<int>(link.begin - (after == line_begins_.begin() ? 0 : *(after - 1))) + 1;
+  }
+
+  std::string_view bytes_;
   std::vector<Link>& links_;
+  std::unordered_map<std::string_view, Places> places_;
+  PropertyText whole_;                    ///< for a text that no scalar has as it reads
+  std::vector<std::size_t> line_begins_;  ///< of the lines after the first; made for the first link
 };
 
 void add_properties(std::string_view bytes, const ParseOptions& options, ParsedNote& note) {
@@ -205,13 +247,6 @@ void settle_blocks(ParsedNote& note) {
         .push_back(std::move(block));
   note.blocks = std::move(first_ones);
   if (!note.duplicate_blocks.empty()) note.warnings.emplace_back("duplicate_block_id");
-}
-
-template <typename Items>
-void sort_by_place(Items& items) {
-  const auto by_place = [](const auto& a, const auto& b) { return a.begin < b.begin; };
-  if (!std::is_sorted(items.begin(), items.end(), by_place))
-    std::stable_sort(items.begin(), items.end(), by_place);
 }
 
 }  // namespace

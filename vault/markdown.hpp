@@ -40,8 +40,10 @@ struct Link {
   std::optional<std::string> display;
   std::string key;  ///< property name when kind is Property
   bool external = false;
-  int line = 0, column = 0;        ///< 0 for properties
-  std::size_t begin = 0, end = 0;  ///< the whole construct in the file
+  int line = 0, column = 0;
+  /// The whole construct in the file; nothing at the value's begin where a property spells it with
+  /// escapes or over several lines.
+  std::size_t begin = 0, end = 0;
   /// The target as written, without brackets and subpath, and the display text; equal: none.
   std::size_t target_begin = 0, target_end = 0, display_begin = 0, display_end = 0;
   std::size_t subpath_begin = 0, subpath_end = 0;  ///< the same, without the first `#`

@@ -54,6 +54,7 @@ Operation vault_reindex() {
                       "Only these files, folders or globs; left out: the whole vault.", optional,
                       length(0, 100000))},
       .output = {field("counts", &Output::counts, "What was looked at and changed.")},
+      .failures = {{Reason::Conflict, "Indexing is already running."}},
       .handler = run,
   });
 }

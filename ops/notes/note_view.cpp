@@ -154,8 +154,8 @@ Fields<LinkView> LinkView::fields() {
           field("display", &LinkView::display, "Text shown instead of the target."),
           field("key", &LinkView::key, "Name of the property that holds it."),
           field("external", &LinkView::external, "Leads out of the vault."),
-          field("line", &LinkView::line, "1-based line; 0 in a property."),
-          field("column", &LinkView::column, "1-based byte column; 0 in a property.")};
+          field("line", &LinkView::line, "1-based line in the file."),
+          field("column", &LinkView::column, "1-based byte column.")};
 }
 Fields<BlockView> BlockView::fields() {
   return {field("id", &BlockView::id, "Without the `^`."),

@@ -63,8 +63,7 @@ std::vector<Json> inputs_of(const Operation& operation) {
 
 }  // namespace
 
-TEST_CASE("what needs only files answers the same with an engine and without",
-          "[actors][A93][A4]") {
+TEST_CASE("what needs only files answers the same with an engine and without", "[actors][A93]") {
   FilesToRead f;
   for (const bool ignores_case : {false, true}) {
     f.config.case_insensitive_match = f.config.legacy_properties = ignores_case;

@@ -153,6 +153,32 @@ TEST_CASE("a server with INDX_INDEX_DIR puts nothing of its own into the vault",
   CHECK(fs::exists(index.path() + "/state.db"));
 }
 
+TEST_CASE("the case of a path counts, unless the vault says that it does not", "[end_to_end][A8]") {
+  const TempFolder vault;
+  vault.write("Spec.md", "# Spec\n\nThe one that is there.\n");
+  {
+    RunningServer server(vault);
+    const auto other_case = server.call("GET", "/v1/notes/spec.md");
+    CHECK(other_case.status == 404);
+    CHECK(other_case.body["error"]["code"] == "not_found");
+    CHECK(server.call("GET", "/v1/notes/Spec.md").status == 200);
+    CHECK(server.stop() == 0);
+  }
+  CHECK(run_indx({"--vault", vault.path(), "note", "get", "spec.md"}).code == 3);
+  vault.write(".indx/config.json", R"({"case_insensitive_match": true})");
+
+  RunningServer server(vault);
+
+  const auto found = server.call("GET", "/v1/notes/spec.md?include=body");
+  REQUIRE(found.status == 200);
+  CHECK(found.body["data"]["path"] == "Spec.md");
+  CHECK(found.body["data"]["body"] == vault.read("Spec.md"));
+  CHECK(server.call("GET", "/v1/notes/Spec.md").status == 200);
+  CHECK(server.call("GET", "/v1/notes/specs.md").status == 404);
+  CHECK(server.stop() == 0);
+  CHECK(run_indx({"--vault", vault.path(), "note", "get", "spec.md"}).code == 0);
+}
+
 TEST_CASE("serving and reindexing a vault changes none of its files", "[end_to_end][A9]") {
   const TempFolder vault;
   fs::copy(INDX_SAMPLE_VAULT, vault.path(), fs::copy_options::recursive);

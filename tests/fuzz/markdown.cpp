@@ -42,7 +42,12 @@ void check_items(std::string_view bytes, bool is_utf8, const ParsedNote& note) {
   last = note.frontmatter.body_begin;
   for (const auto& link : note.links) {
     CLAIM(is_range(bytes, is_utf8, link.begin, link.end));
-    if (link.kind == LinkKind::Property) continue;
+    if (link.kind == LinkKind::Property) {
+      CLAIM(link.begin >= note.frontmatter.content_begin);
+      CLAIM(link.end <= note.frontmatter.content_end);
+      CLAIM(link.line == line_of(bytes, link.begin) && link.column > 0);
+      continue;
+    }
     CLAIM(link.begin >= last && link.end > link.begin);
     CLAIM(is_range(bytes, is_utf8, link.target_begin, link.target_end));
     CLAIM(is_range(bytes, is_utf8, link.display_begin, link.display_end));

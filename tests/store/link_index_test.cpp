@@ -57,6 +57,8 @@ TEST_CASE("backlinks name each source once, with every place", "[store][A44]") {
   REQUIRE(first.occurrences.size() == 2);
   CHECK(first.occurrences[0].link.kind == LinkKind::Property);
   CHECK(first.occurrences[0].context == "up: \"[[n]]\"");
+  CHECK(first.occurrences[0].link.line == 2);
+  CHECK(first.occurrences[0].link.column == 6);
   CHECK(first.occurrences[1].link.syntax == LinkSyntax::Markdown);
   const auto& second = found.page.rows[1];
   CHECK(second.path == "b/s.md");

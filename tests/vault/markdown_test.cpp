@@ -152,9 +152,43 @@ TEST_CASE("every form of link is read with its parts, and none in code", "[vault
 
 TEST_CASE("links in properties carry their key and their place (L-21)", "[vault]") {
   const std::string text = "---\nrel: \"[[n]]\"\nl:\n  - \"[[n|x]]\"\nbad: [[n]]\n---\n";
-  CHECK(link_list(text) == "0:n<rel 0:n|x<l");
+  CHECK(link_list(text) == "2:n<rel 4:n|x<l");
   const ParsedNote note = parse_note(text);
   CHECK(text.substr(note.links[1].begin, note.links[1].end - note.links[1].begin) == "[[n|x]]");
+}
+
+TEST_CASE("a link in a property stands where its text does, however it is spelled", "[vault]") {
+  struct Row {
+    std::string block;
+    std::vector<std::string> places;  ///< line:column target
+  };
+  const std::vector<Row> rows = {
+      {"a: see [[n]] now", {"2:8 n"}},
+      {"a: '[[n]]'\nb: \"[[n]]\"", {"2:5 n", "3:5 n"}},
+      {"# not [[n]]\na: \"[[n]]\"", {"3:5 n"}},
+      {"\"[[n]]\": \"[[n]]\"", {"2:11 n"}},
+      {"a: [\"[[n]]\", \"[x](m.md) [[n]]\"]", {"2:6 n", "2:15 m.md", "2:25 n"}},
+      {"a:\n  b:\n    - \"[[n]]\"\n    - c: \"[[m]]\"", {"4:8 n", "5:11 m"}},
+      {"a: |\n  one\n  two [[n]]\nb: >-\n  [[m]]", {"4:7 n", "6:3 m"}},
+      {"a: \"\xC3\xA9 [[n]]\"", {"2:8 n"}},
+      // Not as it reads: the value's begin.
+      {"a: '[[it''s]]'\nb: \"[[n]]\"", {"2:4 it's", "3:5 n"}},
+      {"a: \"[[n\\u0041]] [[m]]\"", {"2:4 nA", "2:17 m"}},
+      {"a: see [[long\n  name]]", {"2:4 long name"}},
+      {"a: &x \"[[n]]\"\nb: *x\nc: \"[[m]]\"", {"2:8 n", "3:4 n", "4:5 m"}}};
+  for (const auto& row : rows) {
+    for (const std::string line_end : {"\n", "\r\n"}) {
+      const auto text = replace_all(cat("---\n", row.block, "\n---\n[[body]]\n"), "\n", line_end);
+      INFO(text);
+      const auto note = parse_note(text);
+      REQUIRE_FALSE(note.frontmatter.error);
+      std::vector<std::string> places;
+      for (const auto& link : note.links)
+        if (link.kind == LinkKind::Property)
+          places.push_back(cat(link.line, ":", link.column, " ", link.target));
+      CHECK(places == row.places);
+    }
+  }
 }
 
 TEST_CASE("only real headings are in the outline", "[vault][A37]") {

@@ -5,9 +5,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <unistd.h>
@@ -134,7 +136,7 @@ std::string oracle_wikilinks(const Json& note) {
 std::string our_wikilinks(const ParsedNote& note) {
   std::vector<std::string> lines;
   for (const Link& one : note.links)
-    if (one.syntax == LinkSyntax::Wiki && one.line > 0)
+    if (one.syntax == LinkSyntax::Wiki && one.kind != LinkKind::Property)
       lines.push_back(
           cat(one.line, " ", one.kind == LinkKind::Embed ? "!" : "", one.target, "#", one.subpath));
   return join(lines, "\n");
@@ -177,7 +179,119 @@ void compare_with_oracle(const std::string& name) {
   }
 }
 
+/// What the application found in one note, and what we find, in one form; lines count from 1.
+using Facts = std::map<std::string, std::vector<std::string>>;
+
+int line_in_cache(const Json& item) { return item["position"]["start"]["line"].get<int>() + 1; }
+
+/// `list.0` of a property's item without its number: ours is the name of the property.
+std::string without_item_numbers(std::string key) {
+  while (true) {
+    const auto digits = key.find_last_not_of("0123456789");
+    if (digits == key.npos || digits + 1 == key.size() || key[digits] != '.') return key;
+    key.resize(digits);
+  }
+}
+
+Facts facts_of_cache(const Json& cache) {
+  Facts facts;
+  const auto each = [&](const std::string& list, const auto& add) {
+    for (const Json& one : cache.value(list, Json::array())) add(one);
+  };
+  each("headings", [&](const Json& one) {
+    facts["headings"].push_back(cat(line_in_cache(one), " ", one["level"].get<int>(), " ",
+                                    one["heading"].get<std::string>()));
+  });
+  each("tags", [&](const Json& one) {
+    facts["tags"].push_back(cat(line_in_cache(one), " ", one["tag"].get<std::string>().substr(1)));
+  });
+  for (const std::string list : {"links", "embeds"})
+    each(list, [&](const Json& one) {
+      facts[list].push_back(cat(line_in_cache(one), " ", one["link"].get<std::string>()));
+    });
+  each("listItems", [&](const Json& one) {
+    if (one.contains("task"))
+      facts["tasks"].push_back(cat(line_in_cache(one), " ", one["task"].get<std::string>()));
+  });
+  each("frontmatterLinks", [&](const Json& one) {
+    facts["properties"].push_back(cat(without_item_numbers(one["key"].get<std::string>()), " ",
+                                      one["link"].get<std::string>()));
+  });
+  for (const Json& block : cache.value("blocks", Json::object()))
+    facts["blocks"].push_back(cat(line_in_cache(block), " ", block["id"].get<std::string>()));
+  return facts;
+}
+
+Facts facts_of_note(const ParsedNote& note) {
+  Facts facts;
+  for (const Heading& one : note.headings)
+    facts["headings"].push_back(cat(one.line, " ", one.level, " ", one.text));
+  for (const TagUse& one : note.tags)
+    if (one.line > 0) facts["tags"].push_back(cat(one.line, " ", one.tag));
+  for (const Link& one : note.links) {
+    if (one.external) continue;
+    const std::string target = one.target + (one.subpath.empty() ? "" : "#" + one.subpath);
+    if (one.kind == LinkKind::Property)
+      facts["properties"].push_back(cat(one.key, " ", target));
+    else
+      facts[one.kind == LinkKind::Embed ? "embeds" : "links"].push_back(cat(one.line, " ", target));
+  }
+  for (const Task& one : note.tasks) facts["tasks"].push_back(cat(one.line, " ", one.mark));
+  for (const Block& one : note.blocks) facts["blocks"].push_back(cat(one.line, " ", one.id));
+  return facts;
+}
+
+/// The same with the keys of all objects sorted, as the cache has them.
+Json with_sorted_keys(const Json& value) {
+  if (!value.is_structured()) return value;
+  if (value.is_array()) {
+    Json items = Json::array();
+    for (const Json& item : value) items.push_back(with_sorted_keys(item));
+    return items;
+  }
+  std::map<std::string, Json> sorted;
+  for (const auto& [key, item] : value.items()) sorted[key] = with_sorted_keys(item);
+  Json object = Json::object();
+  for (auto& [key, item] : sorted) object[key] = std::move(item);
+  return object;
+}
+
+std::string facts_as_text(Facts facts) {
+  std::string text;
+  for (auto& [field, lines] : facts) {
+    std::sort(lines.begin(), lines.end());
+    text += cat(field, ":\n", join(lines, "\n"), "\n");
+  }
+  return text;
+}
+
 }  // namespace
+
+TEST_CASE("notes read as the application's own caches say", "[vault][A37]") {
+  const auto packed = packs_folder() / "oracle-obsidian-cache.json.gz";
+  if (!fs::exists(packed)) {
+    WARN("skipped: pack absent");
+    return;
+  }
+  const auto plain =
+      fs::temp_directory_path() / ("indx-cache-" + std::to_string(::getpid()) + ".json");
+  const std::string command = "gunzip -c '" + packed.string() + "' > '" + plain.string() + "'";
+  REQUIRE(std::system(command.c_str()) == 0);
+  std::ifstream file(plain);
+  const Json files = Json::parse(file)["files"];
+  fs::remove(plain);
+
+  CHECK(files.size() == 62);
+  for (const auto& [name, entry] : files.items()) {
+    INFO(name);
+    const ParsedNote note = parse_note(entry["fileContents"].get<std::string>());
+    const Json& cache = entry["cachedMetadata"];
+    CHECK(facts_as_text(facts_of_note(note)) == facts_as_text(facts_of_cache(cache)));
+    const Json properties =
+        cache.contains("frontmatter") ? cache["frontmatter"] : Json(Json::object());
+    CHECK(with_sorted_keys(note.frontmatter.values) == with_sorted_keys(properties));
+  }
+}
 
 TEST_CASE("headings, tags, tasks and wikilinks equal the oracle: jsoncanvas", "[vault][A37]") {
   compare_with_oracle("d1-jsoncanvas");

@@ -2,7 +2,7 @@
 PRAGMA application_id = 0x696E6478;
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-INSERT INTO meta VALUES ('content', '2');  -- what is read from a file and put here: kContentVersion
+INSERT INTO meta VALUES ('content', '3');  -- what is read from a file and put here: kContentVersion
 
 CREATE TABLE files (
   id INTEGER PRIMARY KEY,
