@@ -5,8 +5,6 @@
 #include "ops/operations.hpp"
 #include "vault/base_blocks.hpp"
 
-#include <algorithm>
-
 namespace indx {
 namespace base_query_op {
 
