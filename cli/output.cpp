@@ -39,6 +39,7 @@ std::string data_text(const Json& data, bool is_pretty) {
 }
 
 std::string lines_text(const Operation& operation, const Json& data) {
+  if (const auto* text = operation.text_of(data)) return *text;
   const auto list = operation.list.empty() ? data.end() : data.find(operation.list);
   if (list != data.end() && list->is_array()) {
     std::string lines;
@@ -46,6 +47,16 @@ std::string lines_text(const Operation& operation, const Json& data) {
     return lines;
   }
   return line_of(data);
+}
+
+bool print_lines_text(const Operation& operation, const Json& data) {
+  auto text = lines_text(operation, data);
+  const auto is_control = [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t') ||
+           c == 0x7F;
+  };
+  if (is_terminal(STDOUT_FILENO)) std::replace_if(text.begin(), text.end(), is_control, ' ');
+  return write_all(STDOUT_FILENO, text);
 }
 
 std::string error_text(const Error& error) {

@@ -13,9 +13,11 @@ bool write_all(int fd, std::string_view bytes);
 
 /// One line of JSON, or several on a terminal.
 std::string data_text(const Json& data, bool is_pretty);
-/// With `--ndjson`: the list that the answer is about, one item a line; the whole when it holds no
-/// list.
+/// The text that the answer is. Else with `--ndjson` the list that it is about, one item a line;
+/// the whole when it is no list.
 std::string lines_text(const Operation& operation, const Json& data);
+/// Prints lines_text; false when the reader is gone. A terminal gets no control characters.
+bool print_lines_text(const Operation& operation, const Json& data);
 /// `error: message`, then the JSON of the error on a line of its own.
 std::string error_text(const Error& error);
 

@@ -73,42 +73,50 @@ int print_stream_end(const Answer& answer) {
 }
 
 int print_lines(const Operation& operation, const Json& data) {
-  if (!write_all(STDOUT_FILENO, lines_text(operation, data))) return 1;
+  if (!print_lines_text(operation, data)) return 1;
   const auto cursor = data.find("next_cursor");
   if (cursor != data.end() && cursor->is_string())
     write_all(STDERR_FILENO, cat("next_cursor: ", cursor->get<std::string>(), "\n"));
   return 0;
 }
 
-/// Page after page, until the list ends or nobody reads on.
-int print_whole_list(Dispatcher& dispatcher, Call call) {
+/// Page after page, from the cursor on if it is one, until the list ends or nobody reads on.
+int print_whole_list(Dispatcher& dispatcher, Call call, Json cursor) {
   call.input["limit"] = call.operation->page_size(kRowsAtOnce);
-  while (true) {
+  do {
+    call.is_next_page = cursor.is_string();
+    if (call.is_next_page) call.input["cursor"] = cursor;
     const auto answer = dispatcher.call_and_wait(call);
     if (!answer.result) return print_error(answer.result.error());
-    if (!write_all(STDOUT_FILENO, lines_text(*call.operation, *answer.result))) return 1;
-    const auto cursor = answer.result->value("next_cursor", Json());
-    if (!cursor.is_string()) return 0;
-    call.input["cursor"] = cursor;
-    call.is_next_page = true;
-  }
+    if (!print_lines_text(*call.operation, *answer.result)) return 1;
+    cursor = answer.result->value("next_cursor", Json());
+  } while (cursor.is_string());
+  return 0;
 }
 
 int print_answer(const Invocation& invocation, const Answer& answer) {
   if (answer.result && answer.file)
     return print_file(invocation.output, *answer.result, *answer.file);
   if (invocation.global.stream) return print_stream_end(answer);
-  if (answer.result && invocation.global.ndjson && !answer.is_accepted)
-    return print_lines(*invocation.command->operation, *answer.result);
   const auto& operation = *invocation.command->operation;
-  const bool is_for_people =
-      answer.result && !answer.is_accepted && !invocation.global.json && is_terminal(STDOUT_FILENO);
-  const int code =
-      is_for_people ? print_for_people(operation, *answer.result) : print_result(answer.result);
+  const bool is_done = answer.result && !answer.is_accepted;
+  const bool is_text =
+      is_done && !invocation.global.json && operation.text_of(*answer.result) != nullptr;
+  const bool is_for_people = is_done && !invocation.global.json && is_terminal(STDOUT_FILENO);
+  const int code = is_text || (is_done && invocation.global.ndjson)
+                       ? print_lines(operation, *answer.result)
+                   : is_for_people ? print_for_people(operation, *answer.result)
+                                   : print_result(answer.result);
   const auto& verdict = operation.verdict;
   const bool is_no = answer.result && !verdict.empty() && answer.result->is_object() &&
                      answer.result->value(verdict, Json()) == false;
   return code == 0 && is_no ? 1 : code;
+}
+
+/// Where a text goes on that was asked for as a whole; null: it is complete, or no text.
+Json rest_of_text(const Operation& operation, const Answer& answer) {
+  const bool is_text = answer.result && operation.text_of(*answer.result) != nullptr;
+  return is_text ? answer.result->value("next_cursor", Json()) : Json();
 }
 
 /// G11: jobs that another process left are not run here, but not forgotten either.
@@ -152,18 +160,23 @@ int run_command(const Invocation& invocation, const Environment& env, const Regi
   call.idempotency_key = invocation.global.idempotency_key.value_or("");
   call.is_async = invocation.global.is_async;
   call.keep = !invocation.global.stream;
-  const bool is_whole_list = invocation.global.ndjson && call.operation->has_pages() &&
-                             !call.is_async && !call.input.contains("limit") &&
-                             !call.input.contains("cursor");
-  if (is_whole_list) {
-    const int code = print_whole_list(*place->dispatcher, std::move(call));
+  const bool is_whole_list = call.operation->has_pages() && !call.is_async &&
+                             !call.input.contains("limit") && !call.input.contains("cursor");
+  if (is_whole_list && invocation.global.ndjson) {
+    const int code = print_whole_list(*place->dispatcher, std::move(call), Json());
     place->close();
     return code;
   }
+  std::optional<Call> next_page;
+  if (is_whole_list && !call.operation->text.empty() && !invocation.global.json) next_page = call;
   Progress progress(invocation);
   const Answer answer = place->dispatcher->call_and_wait(std::move(call), progress.listener());
   progress.end();
-  const int code = print_answer(invocation, answer);
+  const Json rest = next_page ? rest_of_text(*next_page->operation, answer) : Json();
+  const int code = !rest.is_string() ? print_answer(invocation, answer)
+                   : print_lines_text(*next_page->operation, *answer.result)
+                       ? print_whole_list(*place->dispatcher, std::move(*next_page), rest)
+                       : 1;
   if (place->engine && answer.result) mention_waiting_job(*place);
   place->close();
   return code;

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "ops/table_cell.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,16 +16,7 @@ constexpr std::size_t kNarrowest = 8;
 
 /// One line of what a cell shows; control characters would move the cursor.
 std::string cell_text(const Json& value) {
-  std::string text;
-  if (value.is_string()) {
-    text = value.get<std::string>();
-  } else if (value.is_array()) {
-    std::vector<std::string> parts;
-    for (const auto& item : value) parts.push_back(cell_text(item));
-    text = join(parts, ", ");
-  } else if (!value.is_null()) {
-    text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
+  std::string text = table_cell(value);
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
   return text;
@@ -43,9 +35,20 @@ std::string cut_end(const std::string& text, std::size_t columns) {
   return kept + "…";
 }
 
-std::vector<std::string> columns_of(const SchemaNode& item, const Json& rows) {
-  std::vector<std::string> columns;
+struct TableColumn {
+  std::string key, name;
+  bool is_cell = false;  ///< one of those that the rows name themselves (CellColumns)
+};
+
+std::vector<TableColumn> columns_of(const SchemaNode& item, const Json& rows,
+                                    const CellColumns& cells, const Json& data) {
+  std::vector<TableColumn> columns;
   for (const auto& property : item.properties) {
+    if (!cells.cells.empty() && property.name == cells.cells) {
+      for (const auto& column : data.value(cells.columns, Json::array()))
+        columns.push_back({column.value("id", ""), cell_text(column.value("name", Json())), true});
+      continue;
+    }
     using Type = SchemaNode::Type;
     const auto type = property.schema.type;
     const bool is_plain = type != Type::Object && type != Type::Map && type != Type::Any &&
@@ -53,9 +56,19 @@ std::vector<std::string> columns_of(const SchemaNode& item, const Json& rows) {
     const bool is_used = std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
       return row.contains(property.name) && !cell_text(row[property.name]).empty();
     });
-    if (is_plain && is_used) columns.push_back(property.name);
+    if (is_plain && is_used) columns.push_back({property.name, property.name});
   }
   return columns;
+}
+
+/// What the row has in the column, as it is shown.
+std::string shown_cell(const Json& row, const TableColumn& column, const CellColumns& cells) {
+  const Json* holder = &row;
+  if (column.is_cell) {
+    if (!row.contains(cells.cells)) return "";
+    holder = &row[cells.cells];
+  }
+  return holder->contains(column.key) ? cell_text((*holder)[column.key]) : std::string();
 }
 
 /// Takes from the widest until all fit.
@@ -99,16 +112,16 @@ std::string table_text(const Operation& operation, const Json& data, std::size_t
     return "";
   const Json& rows = data[operation.list];
   std::string text;
-  const auto columns = columns_of(*list->schema.items, rows);
+  const auto& cells = operation.cells;
+  const auto columns = columns_of(*list->schema.items, rows, cells, data);
   if (columns.empty()) {
     for (const auto& row : rows) text += cut_end(cell_text(row), width) + "\n";
   } else {
     std::vector<std::size_t> widths;
     for (const auto& column : columns) {
-      std::size_t widest = column.size();
+      std::size_t widest = count_code_points(column.name);
       for (const auto& row : rows)
-        if (row.contains(column))
-          widest = std::max(widest, count_code_points(cell_text(row[column])));
+        widest = std::max(widest, count_code_points(shown_cell(row, column, cells)));
       widths.push_back(widest);
     }
     shrink(widths, width);
@@ -121,16 +134,14 @@ std::string table_text(const Operation& operation, const Json& data, std::size_t
       }
       return out;
     };
-    text += bold(line([](const std::string& column) { return column; }), has_color) + "\n";
+    text += bold(line([](const TableColumn& column) { return column.name; }), has_color) + "\n";
     for (const auto& row : rows)
-      text += line([&](const std::string& column) {
-                return row.contains(column) ? cell_text(row[column]) : std::string();
-              }) +
-              "\n";
+      text +=
+          line([&](const TableColumn& column) { return shown_cell(row, column, cells); }) + "\n";
   }
   if (rows.empty()) text += "(nothing)\n";
   for (const auto& [key, value] : data.items())
-    if (key != operation.list && !cell_text(value).empty())
+    if (key != operation.list && key != cells.columns && !cell_text(value).empty())
       text += cat(key, ": ", cell_text(value), "\n");
   return text;
 }

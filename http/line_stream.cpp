@@ -40,6 +40,8 @@ class LineStream : public std::enable_shared_from_this<LineStream> {
   void take(const Result<Json>& page) {
     if (!page && !stream_) return responder_.send(error_response(page.error(), id_));
     if (!page) return end(Json{{"error", page.error().to_json()}}.dump() + "\n");
+    if (!stream_ && call_.operation->text_of(*page) != nullptr)  // it asks for no rows
+      return responder_.send(json_response(200, {{"ok", true}, {"data", *page}}, id_));
     const Json rows = page->value(call_.operation->list, Json::array());
     const Json cursor = page->value("next_cursor", Json());
     if (!stream_ && !cursor.is_string()) {

@@ -181,9 +181,10 @@ struct AnswerForm {
   FileConditions file;  ///< of an operation that gives one
 };
 
-/// The list that the answer is about, when the operation declares one.
+/// The list that the answer is about, when the operation declares one and this is no text.
 const Json* list_of(const Operation& operation, const Json& data) {
-  const auto found = operation.list.empty() ? data.end() : data.find(operation.list);
+  const bool has_list = !operation.list.empty() && operation.text_of(data) == nullptr;
+  const auto found = has_list ? data.find(operation.list) : data.end();
   return found != data.end() && found->is_array() ? &*found : nullptr;
 }
 

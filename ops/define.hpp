@@ -236,16 +236,17 @@ Field<Struct> field(const char* name, Member Struct::*member, const char* descri
 /// handlers do not see it.
 SchemaNode::Property idempotency_key_property();
 
-/// The list of an answer that comes in pages; empty when it has no `next_cursor`.
+/// The list of an answer that comes in pages; empty when it has no `next_cursor`, or several lists,
+/// of which only the operation can know what the pages bring.
 template <typename Struct>
 std::string paged_list(const Fields<Struct>& output) {
   const auto named = [](const auto& field) {
     return std::string_view(field.name) == "next_cursor";
   };
   if (std::none_of(output.begin(), output.end(), named)) return {};
-  const auto list =
-      std::find_if(output.begin(), output.end(), [](const auto& field) { return field.is_list; });
-  return list == output.end() ? "" : list->name;
+  const auto is_list = [](const auto& field) { return field.is_list; };
+  const auto list = std::find_if(output.begin(), output.end(), is_list);
+  return std::count_if(output.begin(), output.end(), is_list) == 1 ? list->name : "";
 }
 
 /// `Operation`, with typed input, output and handler. See there for what each part means.
@@ -272,7 +273,9 @@ struct Definition {
   Fields<Input> input = {};
   Fields<Output> output = {};
   std::string verdict = {};
-  std::string list = {};  ///< left empty for a page: the first list beside `next_cursor`
+  std::string list = {};  ///< left empty for a page: the only list beside `next_cursor`
+  CellColumns cells = {};
+  std::string text = {};
   std::vector<Failure> failures = {};
   int success_status = 200;
   std::function<Result<Output>(Context&, const Input&)> handler = {};
@@ -311,6 +314,8 @@ Operation define(Definition<Input, Output> d) {
   });
   op.output = Lazy<SchemaNode>([output] { return schema_of(*output); });
   op.list = d.list.empty() ? paged_list(*output) : d.list;
+  op.cells = d.cells;
+  op.text = d.text;
   op.verdict = d.verdict;
   op.failures = d.failures;
   op.success_status = d.success_status;

@@ -4,6 +4,12 @@
 
 namespace indx {
 
+const std::string* Operation::text_of(const Json& output_data) const {
+  if (text.empty() || !output_data.is_object()) return nullptr;
+  const auto found = output_data.find(text);
+  return found == output_data.end() ? nullptr : found->get_ptr<const std::string*>();
+}
+
 int Operation::page_size(int most) const {
   const auto* limit = input->find("limit");
   const double largest = limit == nullptr ? most : limit->schema.maximum.value_or(most);

@@ -35,6 +35,12 @@ struct Route {
                         ///< to the next literal
 };
 
+/// For a list whose rows do not all have the same columns: the field of a row that holds its
+/// cells, an object, and the list of the answer that names them in order, as `{id, name}`.
+struct CellColumns {
+  std::string cells = {}, columns = {};
+};
+
 struct Failure {
   Reason reason;
   std::string when;
@@ -65,8 +71,13 @@ struct Operation {
   bool gives_file = false;  ///< the answer comes with a file, which is the body of a response
   int version = 1;          ///< of the step layout (G4)
   Lazy<SchemaNode> input, output;  ///< most are never looked at
-  /// The output field whose items a surface may stream one by one; empty: the answer is no list.
+  /// The output field whose items a surface may stream one by one; empty: the answer is no list,
+  /// or its items alone would say too little.
   std::string list;
+  CellColumns cells;  ///< of the list; empty: the fields of its items are the columns
+  /// A text of the output that is the whole answer when it is there, such as CSV; a command prints
+  /// it as it is. Empty: none.
+  std::string text;
   /// A yes-or-no field of the output; `false` ends the command line with 1. Empty: an answer is a
   /// success.
   std::string verdict;
@@ -86,6 +97,8 @@ struct Operation {
     return !list.empty() && output->find("next_cursor") != nullptr &&
            input->find("cursor") != nullptr && input->find("limit") != nullptr;
   }
+  /// The text that this output is; null: it has none.
+  const std::string* text_of(const Json& output_data) const;
   /// The largest page that it gives, at most `most`.
   int page_size(int most) const;
 

@@ -309,6 +309,18 @@ Result<CanvasItem> read_canvas_item(std::string_view bytes) {
   return item;
 }
 
+Result<std::vector<CanvasSpan>> read_canvas_list(std::string_view bytes) {
+  CanvasScanner scanner(bytes);
+  std::vector<CanvasSpan> items;
+  scanner.array([&] {
+    CanvasMember item;
+    scanner.value(item);
+    items.push_back(item.value);
+  });
+  if (scanner.failed()) return scanner.error();
+  return items;
+}
+
 std::vector<DanglingEdge> dangling_edges(const CanvasFile& canvas) {
   std::unordered_set<std::string_view> ids;
   for (const auto& node : canvas.nodes)

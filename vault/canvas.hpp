@@ -49,6 +49,8 @@ struct CanvasFile {
 Result<CanvasFile> read_canvas(std::string_view bytes);
 /// Reads one JSON object as read_canvas reads a node.
 Result<CanvasItem> read_canvas_item(std::string_view bytes);
+/// Where the items of a JSON list are.
+Result<std::vector<CanvasSpan>> read_canvas_list(std::string_view bytes);
 
 /// An edge whose ends are not all there.
 struct DanglingEdge {

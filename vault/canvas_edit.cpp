@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "vault/canvas.hpp"
+#include "vault/canvas_spelling.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +12,6 @@
 
 namespace indx {
 namespace {
-
-std::string json_bytes(const Json& value) {
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 Error bad_member(std::string_view what, const std::string& key, std::string_view expected) {
   return invalid(cat("`", key, "` of a ", what, " must be ", expected, "."),
@@ -153,48 +150,10 @@ CanvasList list_of(std::string_view bytes, const std::optional<CanvasSpan>& arra
   return list;
 }
 
-/// One object with members set and removed; all others keep their bytes, and new ones look like
-/// those that are there. A member both set and removed is set.
-Result<std::string> edited_object(const std::string& text, const Json& set,
-                                  const std::vector<std::string>& unset) {
-  const auto item = INDX_TRY(read_canvas_item(text));
-  const auto& members = item.members;
-  const auto between = [&](std::size_t begin, std::size_t end) {
-    return std::string_view(text).substr(begin, end - begin);
-  };
-  const std::unordered_set<std::string_view> removed(unset.begin(), unset.end());
-  std::unordered_map<std::string_view, const Json*> changed;
-  for (const auto& [key, value] : set.items()) changed.emplace(key, &value);
-
-  std::string_view lead, colon = ":", tail = between(item.span.begin + 1, item.span.end - 1);
-  if (!members.empty()) {
-    lead = between(item.span.begin + 1, members[0].key_span.begin);
-    colon = between(members[0].key_span.end, members[0].value.begin);
-    tail = between(members.back().value.end, item.span.end - 1);
-  }
-  std::unordered_set<std::string_view> present;
-  std::string out = "{";
-  bool is_first = true;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const auto& member = members[i];
-    present.insert(member.key);
-    const auto found = changed.find(member.key);
-    if (found == changed.end() && removed.contains(member.key)) continue;
-    // The comma belongs to what stands before a member; the first that is left has none.
-    out += is_first ? lead : between(members[i - 1].value.end, member.key_span.begin);
-    out += between(member.key_span.begin, member.value.begin);
-    if (found == changed.end())
-      out += between(member.value.begin, member.value.end);
-    else
-      out += json_bytes(*found->second);
-    is_first = false;
-  }
-  for (const auto& [key, value] : set.items()) {
-    if (present.contains(key)) continue;
-    out += cat(is_first ? "" : ",", lead, json_bytes(Json(key)), colon, json_bytes(value));
-    is_first = false;
-  }
-  return cat(out, tail, "}");
+std::vector<SpelledMember> spelled_members(const Json& set) {
+  std::vector<SpelledMember> members;
+  for (const auto& [key, value] : set.items()) members.push_back({key, json_bytes(value)});
+  return members;
 }
 
 /// An update leaves no gap: what the format asks for is still there. What was missing before may
@@ -252,7 +211,8 @@ struct CanvasEditor {
       return invalid("An id cannot be changed; remove the object and add it anew.",
                      {{"path", "id"}});
     for (const auto& [key, value] : op.object.items()) INDX_TRY(check_member(is_node, key, value));
-    auto text = INDX_TRY(edited_object(list.pieces[index].text, op.object, op.unset));
+    auto text =
+        INDX_TRY(spell_members(list.pieces[index].text, spelled_members(op.object), op.unset));
     const auto item = INDX_TRY(read_canvas_item(text));
     INDX_TRY(check_required(is_node, op, item));
     if (!is_node && (op.object.contains("fromNode") || op.object.contains("toNode")))
@@ -302,46 +262,14 @@ std::string with_list(std::string_view bytes, const CanvasFile& file, const char
   return out.insert(file.root.begin + 1, member);
 }
 
-constexpr std::string_view kEmptyCanvas = "{\n\t\"nodes\":[],\n\t\"edges\":[]\n}";
-
-}  // namespace
-
-Result<std::string> apply_canvas_ops(std::string_view bytes, const std::vector<CanvasOp>& ops) {
-  std::string text(bytes);
-  auto file = INDX_TRY(read_canvas(text));
-  if (file.is_blank && !ops.empty()) {
-    text = text.substr(0, text.starts_with("\xEF\xBB\xBF") ? 3 : 0) + std::string(kEmptyCanvas);
-    file = INDX_TRY(read_canvas(text));
-  }
-  const bool is_multi_line = text.find('\n') != std::string::npos;
-  CanvasEditor editor{list_of(text, file.nodes_array, file.nodes, is_multi_line),
-                      list_of(text, file.edges_array, file.edges, is_multi_line)};
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    auto done = editor.apply(ops[i]);
-    if (done.has_value()) continue;
-    done.error().details["op_index"] = i;
-    return done.error();
-  }
-  // One after the other: the second needs the places after the first.
-  text = with_list(text, file, "nodes", file.nodes_array, editor.nodes, is_multi_line);
-  file = INDX_TRY(read_canvas(text));
-  return with_list(text, file, "edges", file.edges_array, editor.edges, is_multi_line);
+std::string byte_order_mark_of(const std::string& text) {
+  return text.substr(0, text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
 }
 
-Result<std::string> write_canvas(const Json& canvas, const std::optional<std::string>& before) {
-  if (!canvas.is_object()) return invalid("A canvas is an object.", {{"path", "canvas"}});
-  std::unordered_map<std::string, std::string> spelling;  // of each old object by its new bytes
-  if (before) {
-    const auto old = INDX_TRY(read_canvas(*before));
-    const auto parsed = Json::parse(before->begin(), before->end(), nullptr, false);
-    if (parsed == canvas) return *before;
-    for (const auto* list : {&old.nodes, &old.edges})
-      for (const auto& item : *list) {
-        const auto raw = before->substr(item.span.begin, item.span.end - item.span.begin);
-        const auto value = Json::parse(raw, nullptr, false);
-        if (!value.is_discarded()) spelling.emplace(json_bytes(value), raw);
-      }
-  }
+constexpr std::string_view kEmptyCanvas = "{\n\t\"nodes\":[],\n\t\"edges\":[]\n}";
+
+/// Rule 9.1 and 9.4 for a canvas that comes as a whole.
+Status check_canvas(const Json& canvas) {
   std::unordered_set<std::string> nodes;
   for (const bool is_node : {true, false}) {
     const auto* key = is_node ? "nodes" : "edges";
@@ -365,22 +293,99 @@ Result<std::string> write_canvas(const Json& canvas, const std::optional<std::st
     }
     if (is_node) nodes = std::move(ids);
   }
+  return {};
+}
+
+constexpr ListStyle kNodeALine{"\n\t\t", "\n\t"};
+
+/// As the app writes it (rule 9.2).
+std::string new_canvas(const Json& canvas) {
   std::string out = "{";
   for (const auto& [key, value] : canvas.items()) {
-    out += cat(out.size() > 1 ? ",\n\t" : "\n\t", json_bytes(Json(key)), ":");
-    if ((key != "nodes" && key != "edges") || value.empty()) {
-      out += json_bytes(value);
-      continue;
-    }
-    out += '[';
-    for (std::size_t i = 0; i < value.size(); ++i) {
-      auto bytes = json_bytes(value[i]);
-      const auto found = spelling.find(bytes);
-      out += cat(i == 0 ? "\n\t\t" : ",\n\t\t", found != spelling.end() ? found->second : bytes);
-    }
-    out += "\n\t]";
+    const bool is_list = key == "nodes" || key == "edges";
+    out += cat(out.size() > 1 ? ",\n\t" : "\n\t", json_bytes(Json(key)), ":",
+               is_list ? respell("[]", value, kNodeALine) : json_bytes(value));
   }
   return out += out.size() > 1 ? "\n}" : "}";
+}
+
+/// The canvas as its reader gets it: what the file leaves out is an empty list.
+Json without_absent_lists(Json canvas, const CanvasFile& file) {
+  for (const bool is_node : {true, false}) {
+    const auto* key = is_node ? "nodes" : "edges";
+    const auto found = canvas.find(key);
+    const bool is_empty = found != canvas.end() && found->is_array() && found->empty();
+    if (is_empty && !(is_node ? file.nodes_array : file.edges_array)) canvas.erase(key);
+  }
+  return canvas;
+}
+
+/// The root of a file that has members, as it has to be.
+Result<std::string> respelled_root(std::string_view root, const CanvasFile& file,
+                                   const Json& canvas, bool is_multi_line) {
+  std::vector<SpelledMember> set;
+  std::unordered_map<std::string_view, CanvasSpan> old;
+  for (const auto& member : file.members) old.emplace(member.key, member.value);
+  for (const auto& [key, value] : canvas.items()) {
+    const bool is_list = key == "nodes" || key == "edges";
+    const auto style = is_list && is_multi_line ? kNodeALine : ListStyle{};
+    const auto found = old.find(key);
+    const auto before = found == old.end() ? std::string_view()
+                                           : root.substr(found->second.begin - file.root.begin,
+                                                         found->second.end - found->second.begin);
+    auto spelled = respell(before.empty() && is_list ? "[]" : before, value, style);
+    if (found == old.end() || spelled != before) set.push_back({key, std::move(spelled)});
+    if (found != old.end()) old.erase(found);
+  }
+  std::vector<std::string> unset;
+  for (const auto& [key, span] : old) unset.emplace_back(key);
+  return spell_members(root, set, unset);
+}
+
+}  // namespace
+
+Result<std::string> apply_canvas_ops(std::string_view bytes, const std::vector<CanvasOp>& ops) {
+  std::string text(bytes);
+  auto file = INDX_TRY(read_canvas(text));
+  if (file.is_blank && !ops.empty()) {
+    text = byte_order_mark_of(text) + std::string(kEmptyCanvas);
+    file = INDX_TRY(read_canvas(text));
+  }
+  const bool is_multi_line = text.find('\n') != std::string::npos;
+  CanvasEditor editor{list_of(text, file.nodes_array, file.nodes, is_multi_line),
+                      list_of(text, file.edges_array, file.edges, is_multi_line)};
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    auto done = editor.apply(ops[i]);
+    if (done.has_value()) continue;
+    done.error().details["op_index"] = i;
+    return done.error();
+  }
+  // One after the other: the second needs the places after the first.
+  text = with_list(text, file, "nodes", file.nodes_array, editor.nodes, is_multi_line);
+  file = INDX_TRY(read_canvas(text));
+  return with_list(text, file, "edges", file.edges_array, editor.edges, is_multi_line);
+}
+
+Result<std::string> write_canvas(const Json& canvas, const std::optional<std::string>& before) {
+  if (!canvas.is_object()) return invalid("A canvas is an object.", {{"path", "canvas"}});
+  if (!before) {
+    INDX_TRY(check_canvas(canvas));
+    return new_canvas(canvas);
+  }
+  const auto file = INDX_TRY(read_canvas(*before));
+  const Json wanted = without_absent_lists(canvas, file);
+  const auto present =
+      file.is_blank ? Json::object() : Json::parse(before->begin(), before->end(), nullptr, false);
+  if (is_same_json(present, wanted)) return *before;
+  INDX_TRY(check_canvas(canvas));
+  if (file.is_blank) return byte_order_mark_of(*before) + new_canvas(canvas);
+  const auto root =
+      std::string_view(*before).substr(file.root.begin, file.root.end - file.root.begin);
+  const bool is_multi_line = before->find('\n') != std::string::npos;
+  const auto spelled = file.members.empty()
+                           ? new_canvas(canvas)
+                           : INDX_TRY(respelled_root(root, file, wanted, is_multi_line));
+  return cat(before->substr(0, file.root.begin), spelled, before->substr(file.root.end));
 }
 
 }  // namespace indx

@@ -33,10 +33,11 @@ struct CanvasOp {
 /// `validation_failed` (a member that JSON Canvas 1.0 does not allow, an edge to a missing node).
 Result<std::string> apply_canvas_ops(std::string_view bytes, const std::vector<CanvasOp>& ops);
 
-/// A whole canvas as bytes, one node a line as the app writes it. Objects that are equal to those
-/// of `before` keep their spelling, and an equal canvas all its bytes. Fails with
-/// `validation_failed` for repeated ids, edges to missing nodes and bad members; with
-/// `parse_failed` when `before` cannot be read.
+/// A whole canvas as bytes. Without `before` one node a line, as the app writes it. With it, all
+/// that is the same JSON value there keeps its bytes: an equal canvas all of them, nodes and edges
+/// (found by id), other members of the root, and in a changed object each member that did not
+/// change. Fails with `validation_failed` for repeated ids, edges to missing nodes and bad members;
+/// with `parse_failed` when `before` cannot be read.
 Result<std::string> write_canvas(const Json& canvas, const std::optional<std::string>& before);
 
 }  // namespace indx

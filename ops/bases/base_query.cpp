@@ -1,13 +1,16 @@
+#include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "ops/bases/base_view.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
+#include "vault/base_blocks.hpp"
 
 namespace indx {
 namespace base_query_op {
 
 struct Input {
   std::string path;
+  std::optional<int> block;
   std::optional<std::string> view;
   std::string this_path;
   int limit = 100;
@@ -21,12 +24,51 @@ Result<std::string> this_path_of(const std::string& given) {
   return INDX_TRY(NotePath::parse(given)).str();
 }
 
+/// The block of a note that is meant: the one with the number, or the only one.
+Result<BaseBlock> chosen_block(std::string_view note, std::optional<int> number) {
+  auto blocks = base_blocks(note);
+  if (blocks.empty())
+    return make_error(Reason::TargetNotFound,
+                      "The note has no code block with the language `base`.", {{"blocks", 0}});
+  Json lines = Json::array();
+  for (const auto& block : blocks) lines.push_back(block.line);
+  if (!number && blocks.size() > 1)
+    return make_error(Reason::Ambiguous,
+                      cat("The note has ", blocks.size(),
+                          " blocks with a base: say which one with `block`, counted from 1."),
+                      {{"blocks", blocks.size()}, {"lines", lines}});
+  const auto index = static_cast<std::size_t>(number.value_or(1)) - 1;
+  if (index >= blocks.size())
+    return make_error(
+        Reason::TargetNotFound,
+        cat("The note has no base block ", *number, "; the last one is ", blocks.size(), "."),
+        {{"blocks", blocks.size()}, {"lines", lines}});
+  return std::move(blocks[index]);
+}
+
+Result<BaseDefinition> definition_in_note(std::string_view note, std::optional<int> number) {
+  const auto block = INDX_TRY(chosen_block(note, number));
+  auto base = parse_base_definition(block.text);
+  if (!base.has_value() && base.error().details.contains("line")) {
+    auto& line = base.error().details["line"];
+    line = line.get<int>() + block.line;  // of the note
+  }
+  return base;
+}
+
 Result<BaseQueryView> run(Context& ctx, const Input& in) {
   const NotePath path = INDX_TRY(NotePath::parse(in.path));
-  if (fold_case(path.extension()) != "base")
-    return invalid("The path is no base: it must end in `.base`.", {{"field", "path"}});
+  const auto extension = fold_case(path.extension());
+  const bool is_note = extension == "md";
+  if (!is_note && extension != "base")
+    return invalid(
+        "The path is no base: it must end in `.base`, or in `.md` for a block of a note.",
+        {{"field", "path"}});
+  if (!is_note && in.block)
+    return invalid("`block` is for a note; a `.base` file is one base.", {{"field", "block"}});
   const NoteFile file = INDX_TRY(ctx.notes().read(path));
-  const auto base = INDX_TRY(parse_base_definition(file.bytes));
+  const auto base = INDX_TRY(is_note ? definition_in_note(file.bytes, in.block)
+                                     : parse_base_definition(file.bytes));
   const auto this_path = INDX_TRY(this_path_of(in.this_path));
   return query_base(
       ctx, base,
@@ -64,13 +106,16 @@ Fields<In> shared_fields(Fields<In> own) {
   return own;
 }
 
-std::vector<Failure> shared_failures() {
-  return {{Reason::NotFound, "There is no such base, or it has no such view."},
-          {Reason::ValidationFailed,
-           "The base or an expression of a filter cannot be read; details give where, line, "
-           "column and offset. Or the cursor belongs to another query."},
-          {Reason::TooLarge, "The expressions do too much work."},
-          {Reason::Forbidden, "The path is outside your globs."}};
+std::vector<Failure> shared_failures(std::vector<Failure> own) {
+  const std::vector<Failure> shared = {
+      {Reason::NotFound, "There is no such base, or it has no such view."},
+      {Reason::ValidationFailed,
+       "The base or an expression of a filter cannot be read; details give where, line, "
+       "column and offset. Or the cursor belongs to another query."},
+      {Reason::TooLarge, "The expressions do too much work."},
+      {Reason::Forbidden, "The path is outside your globs."}};
+  own.insert(own.begin(), shared.begin(), shared.end());
+  return own;
 }
 
 }  // namespace base_query_op
@@ -79,7 +124,8 @@ Operation base_query() {
   using namespace base_query_op;
   return define<Input, BaseQueryView>({
       .name = "base_query",
-      .summary = "Run a view of a `.base` file and give its rows, groups and summaries.",
+      .summary = "Run a view of a `.base` file, or of a base block in a note, and give its rows, "
+                 "groups and summaries.",
       .guidance =
           "For questions over properties, tags, folders and links that a base of the vault "
           "answers. A wrong formula spoils its own cells only. To search text use vault_search; "
@@ -89,9 +135,18 @@ Operation base_query() {
       .cli = "base query",
       .cli_positional = {"path"},
       .is_idempotent = true,
-      .input = shared_fields<Input>({path_field(&Input::path)}),
+      .input = shared_fields<Input>(
+          {path_field(&Input::path),
+           field("block", &Input::block,
+                 "With a note: which of its `base` code blocks, from 1; left out: the only one.",
+                 between(1, 10000))}),
       .output = BaseQueryView::fields(),
-      .failures = shared_failures(),
+      .list = "rows",
+      .cells = {"cells", "columns"},
+      .text = "text",
+      .failures = shared_failures(
+          {{Reason::TargetNotFound, "The note has no base block, or not so many."},
+           {Reason::Ambiguous, "The note has several base blocks and `block` names none."}}),
       .handler = run,
   });
 }
@@ -116,7 +171,10 @@ Operation base_query_inline() {
                  "The base as YAML or JSON, such as `filters: 'file.hasTag(\"book\")'`.",
                  length(1, 262144))}),
       .output = BaseQueryView::fields(),
-      .failures = shared_failures(),
+      .list = "rows",
+      .cells = {"cells", "columns"},
+      .text = "text",
+      .failures = shared_failures({}),
       .handler = run_inline,
   });
 }

@@ -3,30 +3,10 @@
 #include "base/text.hpp"
 #include "base/time_zone.hpp"
 #include "ops/notes/note_view.hpp"
+#include "ops/table_cell.hpp"
 
 namespace indx {
 namespace {
-
-/// A cell as people read it in a table.
-std::string cell_text(const Json& cell) {
-  if (cell.is_null()) return "";
-  if (cell.is_string()) return cell.get<std::string>();
-  if (cell.is_array()) {
-    std::vector<std::string> parts;
-    for (const auto& item : cell) parts.push_back(cell_text(item));
-    return join(parts, ", ");
-  }
-  if (!cell.is_object()) return cell.dump();
-  if (cell.contains("error") && cell["error"].is_string())
-    return "Error: " + cell["error"].get<std::string>();
-  const auto type = cell.contains("type") && cell["type"].is_string()
-                        ? cell["type"].get<std::string>()
-                        : std::string();
-  for (const auto* key : {"display", "target", "path", "text"})
-    if (!type.empty() && cell.contains(key) && cell[key].is_string())
-      return cell[key].get<std::string>();
-  return cell.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -44,7 +24,7 @@ std::string table_line(const BaseAnswer& answer, const Json* cells, std::string_
   std::string line = field(std::string(path));
   for (const auto& column : answer.columns) {
     line += separator;
-    line += field(cells == nullptr ? column.name : cell_text((*cells)[column.id]));
+    line += field(cells == nullptr ? column.name : table_cell((*cells)[column.id]));
   }
   return line;
 }
@@ -78,21 +58,24 @@ Fields<BaseSummaryView> BaseSummaryView::fields() {
 }
 
 Fields<BaseQueryView> BaseQueryView::fields() {
-  return {field("view", &BaseQueryView::view, "Name of the view; empty: it has none."),
-          field("type", &BaseQueryView::type, "How the view is drawn: table, cards, …"),
-          field("total", &BaseQueryView::total, "Rows on all pages."),
-          field("columns", &BaseQueryView::columns, "In order."),
-          field("rows", &BaseQueryView::rows,
-                "One page, sorted and grouped; empty when `text` is given."),
-          field("text", &BaseQueryView::text, "The page as ndjson, csv or md, where asked for."),
-          field("groups", &BaseQueryView::groups, "In order of the rows; empty: not grouped."),
-          field("summaries", &BaseQueryView::summaries, "Those of the view."),
-          field("warnings", &BaseQueryView::warnings,
-                "Formulas that cannot be read, and filters that failed on some files."),
-          next_cursor_field(&BaseQueryView::next_cursor)};
+  return {
+      field("view", &BaseQueryView::view, "Name of the view; empty: it has none."),
+      field("type", &BaseQueryView::type, "How the view is drawn: table, cards, …"),
+      field("total", &BaseQueryView::total, "Rows on all pages."),
+      field("columns", &BaseQueryView::columns, "In order."),
+      field("rows", &BaseQueryView::rows,
+            "One page, sorted and grouped; empty when `text` is given."),
+      field("text", &BaseQueryView::text,
+            "The page as ndjson, csv or md, where asked for; the first page has the heading, so "
+            "that pages put together are one file."),
+      field("groups", &BaseQueryView::groups, "In order of the rows; empty: not grouped."),
+      field("summaries", &BaseQueryView::summaries, "Those of the view."),
+      field("warnings", &BaseQueryView::warnings,
+            "Formulas that cannot be read, and filters that failed on some files."),
+      next_cursor_field(&BaseQueryView::next_cursor)};
 }
 
-std::string render_base_rows(const BaseAnswer& answer, std::string_view format) {
+std::string render_base_rows(const BaseAnswer& answer, std::string_view format, bool is_first) {
   std::string out;
   if (format == "ndjson") {
     for (const auto& row : answer.rows) {
@@ -103,14 +86,16 @@ std::string render_base_rows(const BaseAnswer& answer, std::string_view format) 
     return out;
   }
   if (format == "csv") {
-    (out += table_line(answer, nullptr, "path", csv_field, ",")) += "\r\n";
+    if (is_first) (out += table_line(answer, nullptr, "path", csv_field, ",")) += "\r\n";
     for (const auto& row : answer.rows)
       (out += table_line(answer, &row.cells, row.path, csv_field, ",")) += "\r\n";
     return out;
   }
-  out += cat("| ", table_line(answer, nullptr, "path", table_field, " | "), " |\n|");
-  for (std::size_t i = 0; i <= answer.columns.size(); ++i) out += " --- |";
-  out += '\n';
+  if (is_first) {
+    out += cat("| ", table_line(answer, nullptr, "path", table_field, " | "), " |\n|");
+    for (std::size_t i = 0; i <= answer.columns.size(); ++i) out += " --- |";
+    out += '\n';
+  }
   for (const auto& row : answer.rows)
     out += cat("| ", table_line(answer, &row.cells, row.path, table_field, " | "), " |\n");
   return out;
@@ -136,7 +121,8 @@ Result<BaseQueryView> query_base(Context& ctx, const BaseDefinition& base,
   view.type = answer.type;
   view.total = answer.total;
   if (!answer.next.is_null()) view.next_cursor = make_cursor(answer.next);
-  if (input.format != "json") view.text = render_base_rows(answer, input.format);
+  if (input.format != "json")
+    view.text = render_base_rows(answer, input.format, input.cursor.empty());
   for (auto& column : answer.columns)
     view.columns.push_back({std::move(column.id), std::move(column.name)});
   if (input.format == "json")

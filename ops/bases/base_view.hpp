@@ -52,8 +52,9 @@ struct BaseQueryView {
 Result<BaseQueryView> query_base(Context& ctx, const BaseDefinition& base,
                                  const BaseQueryInput& input);
 
-/// The rows as lines of JSON, as CSV (RFC 4180) or as a Markdown table.
-std::string render_base_rows(const BaseAnswer& answer, std::string_view format);
+/// The rows as lines of JSON, as CSV (RFC 4180) or as a Markdown table; with its heading when this
+/// is the first page.
+std::string render_base_rows(const BaseAnswer& answer, std::string_view format, bool is_first);
 
 inline const std::vector<std::string> kBaseFormats = {"json", "ndjson", "csv", "md"};
 

@@ -194,6 +194,7 @@ Operation notes_read() {
                  field("left_out", &Output::left_out,
                        "Paths of this call that are not in `notes`, and why."),
                  next_cursor_field(&Output::next_cursor)},
+      .list = "notes",
       .failures = {{Reason::ValidationFailed,
                     "Both paths and path_glob, or a cursor of another call."}},
       .handler = run,

@@ -126,6 +126,7 @@ Operation vault_search() {
                  field("suggestions", &Output::suggestions,
                        "When nothing was found: indexed words near to those that no note has."),
                  field("warnings", &Output::warnings, "Codes such as `embeddings_unavailable`.")},
+      .list = "results",
       .failures = {{Reason::ValidationFailed, "The cursor is not one of ours."}},
       .handler = run,
   });

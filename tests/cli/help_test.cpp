@@ -122,6 +122,34 @@ TEST_CASE("a list is a table on a terminal, as wide as it may be", "[cli][A93]")
   CHECK(table_text(Operation(), data, 80, false).empty());
 }
 
+TEST_CASE("a list whose rows name their columns is a table of these", "[cli][A93][A56]") {
+  Operation operation;
+  SchemaNode row, rows, cells;
+  cells.type = SchemaNode::Type::Map;
+  SchemaNode path;
+  path.type = SchemaNode::Type::String;
+  row.properties = {{"path", path, true}, {"cells", cells, true}};
+  rows.type = SchemaNode::Type::Array;
+  rows.items = std::make_shared<SchemaNode>(row);
+  operation.list = "rows";
+  operation.cells = {"cells", "columns"};
+  operation.text = "text";
+  SchemaNode output;
+  output.properties.push_back({"rows", rows, true});
+  operation.output = std::move(output);
+  const Json data = {
+      {"columns", {{{"id", "note.n"}, {"name", "Number"}}, {{"id", "l"}, {"name", "Link"}}}},
+      {"rows",
+       {{{"path", "a.md"},
+         {"cells", {{"note.n", 1.5}, {"l", {{"type", "link"}, {"target", "B"}}}}}},
+        {{"path", "b.md"}, {"cells", {{"note.n", nullptr}, {"l", {{"error", "no"}}}}}}}}};
+
+  CHECK(table_text(operation, data, 80, false) ==
+        "path  Number  Link\na.md  1.5     B\nb.md          Error: no\n");
+  CHECK(lines_text(operation, data).starts_with("{\"path\":\"a.md\""));
+  CHECK(lines_text(operation, {{"text", "a,b\r\n"}, {"rows", Json::array()}}) == "a,b\r\n");
+}
+
 TEST_CASE("the manual page holds every command and no roff of its texts", "[cli][A94]") {
   Operation odd;
   odd.name = "note_odd";

@@ -193,19 +193,54 @@ TEST_CASE("each operation is described, scoped and consistent", "[contract]") {
   }
 }
 
-TEST_CASE("every answer that comes in pages names the list that can be streamed",
-          "[contract][A24][A26]") {
+TEST_CASE(
+    "every answer that comes in pages names the list that the pages bring, or is streamed whole",
+    "[contract][A24][A26]") {
+  // Where an output holds several lists only people can tell. Empty: no list alone is the answer.
+  const std::map<std::string, std::string> chosen = {{"base_query", "rows"},
+                                                     {"base_query_inline", "rows"},
+                                                     {"graph_neighbors", ""},
+                                                     {"notes_read", "notes"},
+                                                     {"vault_search", "results"}};
   const Registry registry = make_registry();
   for (const auto& operation : registry.all()) {
     INFO(operation.name);
     const bool is_paged = operation.output->find("next_cursor") != nullptr;
-    if (is_paged) CHECK_FALSE(operation.list.empty());
+    std::vector<std::string> lists;
+    for (const auto& property : operation.output->properties)
+      if (property.schema.type == SchemaNode::Type::Array) lists.push_back(property.name);
+    const auto choice = chosen.find(operation.name);
+    if (is_paged) {
+      REQUIRE_FALSE(lists.empty());
+      REQUIRE((choice != chosen.end()) == (lists.size() > 1));
+      CHECK(operation.list == (choice != chosen.end() ? choice->second : lists[0]));
+    }
     if (operation.list.empty()) continue;
     REQUIRE(operation.output->find(operation.list) != nullptr);
     CHECK(operation.output->find(operation.list)->schema.type == SchemaNode::Type::Array);
     if (!is_paged) continue;
     CHECK(operation.input->find("cursor") != nullptr);
     REQUIRE(operation.input->find("limit") != nullptr);
+  }
+}
+
+TEST_CASE("columns of cells and whole texts are members of the output", "[contract]") {
+  for (const auto& operation : make_registry().all()) {
+    INFO(operation.name);
+    if (!operation.text.empty()) {
+      const auto* text = operation.output->find(operation.text);
+      REQUIRE(text != nullptr);
+      CHECK(text->schema.type == SchemaNode::Type::String);
+      CHECK_FALSE(text->is_required);
+    }
+    CHECK(operation.cells.cells.empty() == operation.cells.columns.empty());
+    if (operation.cells.cells.empty()) continue;
+    const auto* columns = operation.output->find(operation.cells.columns);
+    REQUIRE(columns != nullptr);
+    for (const auto* name : {"id", "name"}) CHECK(columns->schema.items->find(name) != nullptr);
+    const auto* list = operation.output->find(operation.list);
+    REQUIRE(list != nullptr);
+    CHECK(list->schema.items->find(operation.cells.cells) != nullptr);
   }
 }
 

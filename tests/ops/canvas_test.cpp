@@ -167,5 +167,28 @@ TEST_CASE("canvas_write creates, replaces and refuses what the format forbids", 
   CHECK(write(one).error().reason == Reason::ParseFailed);
 }
 
+TEST_CASE("a canvas that is read, moved a little and written keeps its other numbers",
+          "[ops][A53][A54]") {
+  const std::string text =
+      "{\n\t\"nodes\":[\n\t\t{\"id\":\"1\",\"type\":\"text\",\"text\":\"t\",\"x\":0,\"y\":-0,"
+      "\"width\":5,\"height\":1E1,\"big\":12345678901234567890123,\"d\":1.10},\n\t\t{\"id\":\"2\","
+      "\"type\":\"group\",\"x\":7.0,\"y\":0,\"width\":5,\"height\":5}\n\t],\n\t\"v\":[1.50]\n}\n";
+  OneCanvas world(text);
+  const auto read = [&] {
+    const auto answer = *run_operation(world, canvas_read(), Json{{"path", "c.canvas"}});
+    return Json::parse(answer["canvas"].dump());  // numbers as a client spells them
+  };
+  const auto write = [&](const Json& canvas) {
+    return run_operation(world, canvas_write(), Json{{"path", "c.canvas"}, {"canvas", canvas}});
+  };
+
+  CHECK((*write(read()))["changed"] == false);
+  Json canvas = read();
+  canvas["nodes"][0]["x"] = 40;
+  REQUIRE(write(canvas).has_value());
+
+  CHECK(world.files["c.canvas"] == replace_all(text, "\"x\":0,", "\"x\":40,"));
+}
+
 }  // namespace
 }  // namespace indx
