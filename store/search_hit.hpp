@@ -5,7 +5,7 @@
 namespace indx {
 
 /// What an answer shows of a note that was found: which parts hold the words, a snippet, and where
-/// in the file its first match is.
+/// in the file its first match is. Of a file without text: path and name.
 Result<SearchHit> make_hit(Database& db, const Found& found, const QueryNode& query,
                            const SearchPlan& plan);
 

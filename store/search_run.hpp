@@ -10,7 +10,7 @@
 
 namespace indx {
 
-/// A note that the query finds.
+/// A note that the query finds, or another file.
 struct Found {
   std::int64_t id = 0;
   double score = 0;
@@ -29,6 +29,7 @@ struct SearchPlan {
   std::vector<QueryNode> required;
   std::vector<const QueryText*> texts;  ///< to show and to rank by
   std::vector<const Regex*> patterns;   ///< to show
+  bool is_about_names = false;          ///< files without text are found too
 };
 SearchPlan plan_of(const QueryNode& query);
 
@@ -66,6 +67,7 @@ class SearchRun {
   Database& db_;
   SearchMemory& memory_;
   std::string generation_;
+  bool with_all_files_ = false;  ///< names of files without text count
 };
 
 }  // namespace indx
