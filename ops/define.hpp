@@ -49,6 +49,9 @@ inline const Constraint nullable{[](SchemaNode::Property& p) { p.schema.is_nulla
                                  true};
 inline const Constraint secret{[](SchemaNode::Property& p) { p.schema.is_secret = true; }};
 inline const Constraint header{[](SchemaNode::Property& p) { p.schema.is_header = true; }};
+/// Of a list of words that never hold a comma: as text, `a,b` is two of them.
+inline const Constraint comma_separated{
+    [](SchemaNode::Property& p) { p.schema.splits_commas = true; }};
 /// Any JSON, but an object: properties with values of any kind.
 inline const Constraint json_object{[](SchemaNode::Property& p) {
   p.schema.type = SchemaNode::Type::Map;

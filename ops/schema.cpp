@@ -423,9 +423,13 @@ Result<Json> parse_text_list(const SchemaNode& node, const std::string& name,
       continue;
     }
     // Names out of a fixed set hold no comma, so `include=body,tags` is two of them.
-    const auto parts =
-        node.items->allowed.empty() ? std::vector<std::string>{text} : split(text, ',');
-    for (const auto& part : parts) list.push_back(INDX_TRY(parse_scalar(*node.items, name, part)));
+    const bool is_several = node.splits_commas || !node.items->allowed.empty();
+    const auto parts = is_several ? split(text, ',') : std::vector<std::string>{text};
+    for (const auto& part : parts) {
+      const auto item = node.splits_commas ? std::string(trim(part)) : part;
+      if (item.empty() && parts.size() > 1 && node.splits_commas) continue;  // `a,`
+      list.push_back(INDX_TRY(parse_scalar(*node.items, name, item)));
+    }
   }
   return list;
 }

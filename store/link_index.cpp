@@ -221,11 +221,12 @@ Result<std::optional<NoteLinks>> LinkIndex::forward(const std::string& path,
     if (auto target = query.optional_text(12); target && scope.allows(*target))
       link.path = std::move(target);
     if (link.link.external) {
+      link.subpath_resolved = false;
       answer.links.push_back(std::move(link));
       continue;
     }
     if (!link.path) {
-      link.subpath_resolved = link.link.subpath.empty();
+      link.subpath_resolved = false;
       link.alias_of = INDX_TRY(notes_with_alias(*db, link.link.target, scope));
     } else if (!link.link.subpath.empty() && has_anchors(*link.path)) {
       const auto id = query.integer(11);
@@ -367,7 +368,7 @@ Result<LinkAnswer> LinkIndex::resolve(const LinkQuestion& question, const PathSc
     answer.candidates = {question.source};
   }
   if (!answer.path) {
-    answer.subpath_resolved = link.subpath.empty();
+    answer.subpath_resolved = false;
     answer.alias_of = INDX_TRY(notes_with_alias(*db, link.target, scope));
     return answer;
   }

@@ -97,23 +97,31 @@ Result<bool> FilterCheck::allows_id(std::int64_t id) const {
   return properties.is_object() && has_properties(properties, filter_->frontmatter);
 }
 
-std::string encode_cursor(Json position, const std::string& question_hash) {
-  position["h"] = question_hash.substr(0, 16);
-  auto text = base64_encode(position.dump());
+std::string url_text_of(std::string_view bytes) {
+  auto text = base64_encode(bytes);
   while (text.ends_with('=')) text.pop_back();
   std::replace(text.begin(), text.end(), '+', '-');
   std::replace(text.begin(), text.end(), '/', '_');
   return text;
 }
 
-Result<Json> decode_cursor(const std::string& cursor, const std::string& question_hash) {
-  auto text = cursor;
+std::optional<std::string> bytes_of_url_text(std::string text) {
   std::replace(text.begin(), text.end(), '-', '+');
   std::replace(text.begin(), text.end(), '_', '/');
   text.append((4 - text.size() % 4) % 4, '=');
-  const auto decoded = base64_decode(text);
-  const bool is_text = decoded.ok && decoded.bytes.find('\0') == std::string::npos;
-  auto position = is_text ? Json::parse(decoded.bytes, nullptr, false) : Json();
+  auto decoded = base64_decode(text);
+  return decoded.ok ? std::optional(std::move(decoded.bytes)) : std::nullopt;
+}
+
+std::string encode_cursor(Json position, const std::string& question_hash) {
+  position["h"] = question_hash.substr(0, 16);
+  return url_text_of(position.dump());
+}
+
+Result<Json> decode_cursor(const std::string& cursor, const std::string& question_hash) {
+  const auto bytes = bytes_of_url_text(cursor);
+  const bool is_text = bytes && bytes->find('\0') == std::string::npos;
+  auto position = is_text ? Json::parse(*bytes, nullptr, false) : Json();
   if (!position.is_object() || position.value("h", Json()) != Json(question_hash.substr(0, 16)))
     return invalid("The cursor is not one that this question returned; start again without it.",
                    {{"field", "cursor"}});

@@ -2,6 +2,7 @@
 #include "store/database.hpp"
 #include "vault/note_query.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -65,6 +66,10 @@ class FilterCheck {
 /// cursor of another question is refused (`validation_failed`).
 std::string encode_cursor(Json position, const std::string& question_hash);
 Result<Json> decode_cursor(const std::string& cursor, const std::string& question_hash);
+/// Bytes as base64url without padding, which needs no escape in an address; nullopt when the text
+/// is none.
+std::string url_text_of(std::string_view bytes);
+std::optional<std::string> bytes_of_url_text(std::string text);
 std::string filter_hash(const NoteFilter& filter, const Json& more = Json::object());
 
 /// `validation_failed` unless 1..max.

@@ -146,6 +146,15 @@ Result<std::string> read_generation(Database& db) {
   return query.text(0);
 }
 
+Result<std::string> read_numbering(Database& db) {
+  auto query = db.prepare(
+      "SELECT (SELECT value FROM meta WHERE key='epoch') || '-' || coalesce((SELECT value FROM "
+      "meta "
+      "WHERE key='cleared'), '0')");
+  INDX_TRY(query.step());
+  return query.text(0);
+}
+
 NoteIndexReader::NoteIndexReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 NoteIndexReader::~NoteIndexReader() = default;
 IndexPool& NoteIndexReader::pool() { return *impl_->pool; }

@@ -26,5 +26,7 @@ struct NoteIndexReader::Impl {
 };
 
 Result<std::string> read_generation(Database& db);
+/// Changes when the index is made anew and files get other ids.
+Result<std::string> read_numbering(Database& db);
 
 }  // namespace indx

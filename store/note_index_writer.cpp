@@ -246,11 +246,13 @@ Status NoteIndexWriter::clear() {
   impl_->expected.reset();
   impl_->is_bulk_open = false;
   const auto done = impl_->change([&] {
-    return impl_->db.execute(
-        "DELETE FROM meta WHERE key='bulk';"
+    return impl_->db.execute(cat(
+        "DELETE FROM meta WHERE key='bulk'; INSERT INTO meta VALUES ('cleared', '",
+        impl_->counter + 1,
+        "') ON CONFLICT(key) DO UPDATE SET value=excluded.value;"
         "INSERT INTO notes_fts(notes_fts) VALUES ('delete-all'); DELETE FROM notes; DELETE FROM "
         "tags; DELETE FROM aliases; DELETE FROM tasks; DELETE FROM properties;"
-        "DELETE FROM links; DELETE FROM chunk_rows; DELETE FROM files");
+        "DELETE FROM links; DELETE FROM chunk_rows; DELETE FROM files"));
   });
   return alone ? commit() : done;
 }

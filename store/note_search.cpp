@@ -2,13 +2,13 @@
 #include "base/unicode.hpp"
 #include "store/note_filter.hpp"
 #include "store/note_index_reader.hpp"
+#include "store/search_cursor.hpp"
 #include "store/search_explain.hpp"
 #include "store/search_hit.hpp"
 #include "store/search_run.hpp"
 #include "store/search_suggest.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace indx {
 namespace {
@@ -56,47 +56,49 @@ Status apply_filter(Database& db, const FilterCheck& check, std::vector<Found>& 
   return {};
 }
 
-/// Where a page ended: in which tier, at which score and path.
-struct SearchCursor {
-  int tier = 0;
-  double score = 0;
-  std::string path;
-  bool with_some = false;  ///< decided on the first page
-};
-
-std::string score_bits(double score) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &score, sizeof bits);
-  return std::to_string(bits);
+/// Whether the cursor can still be told from: its ids must be those of today, and a place in the
+/// order means nothing in another order.
+Status check_cursor(const SearchCursor& cursor, const std::string& generation,
+                    const std::string& numbering) {
+  if (cursor.numbering != numbering)
+    return invalid("The index was made anew since the cursor was given; start again without it.",
+                   {{"field", "cursor"}});
+  if (cursor.last && cursor.generation != generation)
+    return invalid(cat("The vault has changed, and past about ", kMaxGivenHits,
+                       " hits a search cannot go on then. Narrow it with more words, `path_glob` "
+                       "or `tag`, or start again without the cursor."),
+                   {{"field", "cursor"}});
+  return {};
 }
 
-Result<SearchCursor> read_cursor(const std::string& text, const std::string& hash) {
-  const auto json = INDX_TRY(decode_cursor(text, hash));
-  const auto tier = json.value("t", Json()), score = json.value("s", Json()),
-             path = json.value("p", Json()), some = json.value("o", Json());
-  const auto digits = score.is_string() ? score.get<std::string>() : std::string();
-  if (!tier.is_number_integer() || !path.is_string() || !some.is_boolean() || digits.empty() ||
-      digits.size() > 20 || digits.find_first_not_of("0123456789") != digits.npos)
-    return invalid("The cursor is damaged; start again without it.", {{"field", "cursor"}});
-  SearchCursor cursor{tier.get<int>(), 0, path.get<std::string>(), some.get<bool>()};
-  const std::uint64_t bits = std::strtoull(digits.c_str(), nullptr, 10);
-  std::memcpy(&cursor.score, &bits, sizeof bits);
-  return cursor;
+void drop_given(const FileIds& given, std::vector<Found>& tier) {
+  if (given.empty()) return;
+  std::erase_if(tier, [&](const Found& found) {
+    return std::binary_search(given.begin(), given.end(), found.id);
+  });
 }
 
-/// Appends up to `count` of a tier after the cursor's place, best first, ties by path. Only the
-/// rows that can be among them are sorted, and only their paths are read; the tier is used up.
-Status take_from_tier(Database& db, std::vector<Found>& tier, const SearchCursor* after,
+std::string next_cursor(SearchCursor cursor, const std::vector<FoundFile>& rows, int tier,
+                        const std::string& hash) {
+  if (cursor.given) {
+    for (const auto& found : rows) cursor.given->push_back(found.id);
+    std::sort(cursor.given->begin(), cursor.given->end());
+  }
+  cursor.last = SearchPlace{tier, rows.back().score, rows.back().id};
+  return write_search_cursor(cursor, hash);
+}
+
+/// Appends up to `count` of a tier after a place in it, best first, ties by path. Only the rows
+/// that can be among them are sorted, and only their paths are read; the tier is used up.
+Status take_from_tier(Database& db, std::vector<Found>& tier, const FoundFile* after,
                       std::size_t count, std::vector<FoundFile>& out) {
-  if (after != nullptr)
-    std::erase_if(tier, [after](const Found& found) { return found.score > after->score; });
   std::vector<FoundFile> left;
   if (after != nullptr) {
     for (const auto& found : tier)
       if (found.score == after->score)
         if (auto path = INDX_TRY(path_of(db, found.id)); path > after->path)
           left.push_back({found, std::move(path)});
-    std::erase_if(tier, [after](const Found& found) { return found.score == after->score; });
+    std::erase_if(tier, [after](const Found& found) { return found.score >= after->score; });
   }
   if (tier.size() > count) {
     const auto last = tier.begin() + static_cast<std::ptrdiff_t>(count - 1);
@@ -118,15 +120,23 @@ Status take_from_tier(Database& db, std::vector<Found>& tier, const SearchCursor
 
 Result<SearchPage> NoteIndexReader::search(const SearchRequest& request) {
   INDX_TRY(check_limit(request.limit, kMaxSearchLimit));
-  const auto query = INDX_TRY(parse_query(request.q));
+  bool has_bad_pattern = false;
+  const auto query = INDX_TRY(parse_query(request.q, &has_bad_pattern));
   const auto hash =
       filter_hash(request.filter, {{"q", request.q}, {"match", static_cast<int>(request.match)}});
-  std::optional<SearchCursor> after;
-  if (!request.cursor.empty()) after = INDX_TRY(read_cursor(request.cursor, hash));
+  const bool is_first = request.cursor.empty();
+  SearchCursor cursor;
+  if (!is_first) cursor = INDX_TRY(read_search_cursor(request.cursor, hash));
   const auto limit = static_cast<std::size_t>(request.limit);
 
   const auto db = INDX_TRY(impl_->pool->take());
   const auto generation = INDX_TRY(read_generation(*db));
+  const auto numbering = INDX_TRY(read_numbering(*db));
+  if (is_first) {
+    cursor.generation = generation;
+    cursor.numbering = numbering;
+  }
+  INDX_TRY(check_cursor(cursor, generation, numbering));
   SearchRun run(*db, impl_->memory, generation);
   const auto plan = plan_of(query);
   const auto check = INDX_TRY(FilterCheck::make(*db, request.filter));
@@ -135,7 +145,7 @@ Result<SearchPage> NoteIndexReader::search(const SearchRequest& request) {
   INDX_TRY(apply_filter(*db, check, tiers.all));
   bool with_some = is_any;
   if (request.match == SearchMatch::AllThenAny) {
-    with_some = after ? after->with_some : tiers.all.size() < limit;
+    with_some = is_first ? tiers.all.size() < limit : cursor.with_some;
     if (with_some) tiers.some = INDX_TRY(run.tiers(plan, true)).some;
   }
   INDX_TRY(apply_filter(*db, check, tiers.some));
@@ -148,15 +158,26 @@ Result<SearchPage> NoteIndexReader::search(const SearchRequest& request) {
     tiers.some.clear();
   }
 
+  cursor.with_some = with_some;
+  if (cursor.given) {
+    drop_given(*cursor.given, tiers.all);
+    drop_given(*cursor.given, tiers.some);
+  }
+  FoundFile last;
+  if (cursor.last)
+    last = {{cursor.last->id, cursor.last->score}, INDX_TRY(path_of(*db, cursor.last->id))};
+  const FoundFile* after = cursor.last ? &last : nullptr;
+  const bool is_in_some = cursor.last && cursor.last->tier == 1;
+
   std::vector<FoundFile> rows;
-  if (!after || after->tier == 0)
-    INDX_TRY(take_from_tier(*db, tiers.all, after ? &*after : nullptr, limit + 1, rows));
+  if (!is_in_some) INDX_TRY(take_from_tier(*db, tiers.all, after, limit + 1, rows));
   const auto from_all = rows.size();
   if (with_some && !is_any && rows.size() <= limit)
-    INDX_TRY(take_from_tier(*db, tiers.some, after && after->tier == 1 ? &*after : nullptr,
-                            limit + 1 - rows.size(), rows));
+    INDX_TRY(take_from_tier(*db, tiers.some, is_in_some ? after : nullptr, limit + 1 - rows.size(),
+                            rows));
 
   SearchPage page;
+  page.has_bad_pattern = has_bad_pattern;
   const bool has_more = rows.size() > limit;
   if (has_more) rows.pop_back();
   ScoreExplanation explanation(*db, run, plan.texts);
@@ -166,14 +187,10 @@ Result<SearchPage> NoteIndexReader::search(const SearchRequest& request) {
     if (request.explain) hit.explain = INDX_TRY(explanation.of(found.id, hit.score));
     page.rows.push_back(std::move(hit));
   }
-  if (page.rows.empty() && !after)
+  if (page.rows.empty() && is_first)
     page.suggestions = INDX_TRY(suggest_words(*db, run, plan.texts, check));
   if (has_more)
-    page.next_cursor = encode_cursor({{"t", rows.size() > from_all ? 1 : 0},
-                                      {"s", score_bits(rows.back().score)},
-                                      {"p", rows.back().path},
-                                      {"o", with_some}},
-                                     hash);
+    page.next_cursor = next_cursor(std::move(cursor), rows, rows.size() > from_all ? 1 : 0, hash);
   return page;
 }
 

@@ -62,7 +62,11 @@ Result<SearchHit> make_hit(Database& db, const FoundFile& found, const QueryNode
   auto row = db.prepare(
       "SELECT f.title, n.title, n.body_begin, n.body, n.outline FROM files f JOIN notes n ON "
       "n.id=f.id WHERE f.id=?1");
-  if (!INDX_TRY(row.bind(found.id).step())) return hit;
+  if (!INDX_TRY(row.bind(found.id).step())) {  // a file without text
+    hit.title = found.path.substr(found.path.rfind('/') + 1);
+    if (has_node(query, QueryNode::Kind::File)) hit.matched_in.emplace_back("title");
+    return hit;
+  }
   hit.title = row.text(0);
   const auto whole = row.text(3);
   const auto body_begin = std::min(static_cast<std::size_t>(row.integer(2)), whole.size());

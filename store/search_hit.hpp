@@ -9,7 +9,7 @@ struct FoundFile : Found {
 };
 
 /// What an answer shows of a note that was found: which parts hold the words, a snippet, and where
-/// in the file its first match is.
+/// in the file its first match is. Of a file without text: path and name.
 Result<SearchHit> make_hit(Database& db, const FoundFile& found, const QueryNode& query,
                            const SearchPlan& plan);
 

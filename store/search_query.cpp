@@ -32,6 +32,7 @@ class QueryParser {
     return all;
   }
   std::size_t terms() const { return terms_; }
+  bool has_bad_pattern() const { return has_bad_pattern_; }
 
  private:
   using Kind = QueryNode::Kind;
@@ -94,7 +95,10 @@ class QueryParser {
     const auto close = pattern_end(at_, end);
     if (!close) return nullptr;
     auto pattern = Regex::compile(replace_all(q_.substr(at_ + 1, *close - at_ - 1), "\\/", "/"));
-    if (pattern) at_ = *close + 1;
+    if (pattern)
+      at_ = *close + 1;
+    else
+      has_bad_pattern_ = true;
     return pattern;
   }
 
@@ -377,6 +381,7 @@ class QueryParser {
 
   std::string_view q_;
   std::size_t at_ = 0, terms_ = 0;
+  bool has_bad_pattern_ = false;
   int piece_depth_ = 0;             ///< inside `line:` and the like
   std::vector<std::size_t> close_;  ///< for each `(` that opens a group: its `)`
 };
@@ -407,7 +412,7 @@ void drop_literals(QueryNode& node) {
 
 }  // namespace
 
-Result<QueryNode> parse_query(std::string_view q) {
+Result<QueryNode> parse_query(std::string_view q, bool* has_bad_pattern) {
   if (trim(q).empty())
     return invalid("The query is empty; give at least one word.", {{"field", "q"}});
   if (q.size() > kMaxQueryBytes)
@@ -416,6 +421,7 @@ Result<QueryNode> parse_query(std::string_view q) {
   const std::string clean = is_valid_utf8(q) ? std::string(q) : replace_invalid_utf8(q);
   QueryParser parser(clean);
   auto node = parser.parse();
+  if (has_bad_pattern != nullptr) *has_bad_pattern = parser.has_bad_pattern();
   if (parser.terms() > kMaxQueryTerms)
     return invalid(cat("The query has more than ", kMaxQueryTerms, " terms; shorten it."),
                    {{"field", "q"}});
@@ -433,6 +439,17 @@ bool has_text(const QueryNode& node) {
   if (node.kind == QueryNode::Kind::Text) return true;
   if (node.kind == QueryNode::Kind::Not || is_piece(node)) return false;
   return std::any_of(node.children.begin(), node.children.end(), has_text);
+}
+
+bool asks_only_names(const QueryNode& node) {
+  using Kind = QueryNode::Kind;
+  if (node.kind == Kind::Path || node.kind == Kind::File) return true;
+  if (node.kind != Kind::And && node.kind != Kind::Or) return false;
+  const auto is_asked = [](const QueryNode& child) { return child.kind != Kind::Not; };
+  return std::any_of(node.children.begin(), node.children.end(), is_asked) &&
+         std::all_of(node.children.begin(), node.children.end(), [&](const QueryNode& child) {
+           return !is_asked(child) || asks_only_names(child);
+         });
 }
 
 bool is_piece(const QueryNode& node) {

@@ -58,13 +58,17 @@ inline constexpr std::size_t kMaxQueryTerms = 256;
 /// Words, "phrases", OR, -, parentheses, word*, /regex/, [prop], [prop:value], [prop:<5] and the
 /// operators tag: path: file: content: line: block: section: task: task-todo: task-done:
 /// match-case: ignore-case:. What is unknown or unbalanced is literal text. The result is an And.
+/// A pattern that Regex does not take is literal text too, and then `*has_bad_pattern` is set.
 /// Fails with `validation_failed` when empty or too long.
-Result<QueryNode> parse_query(std::string_view q);
+Result<QueryNode> parse_query(std::string_view q, bool* has_bad_pattern = nullptr);
 
 /// Whether the node needs words to be found in texts; false for pure filters.
 bool has_text(const QueryNode& node);
 /// Whether it asks for one piece of a note: a line, block, section or task.
 bool is_piece(const QueryNode& node);
+/// Whether all that it asks for is about names (`path:`, `file:`), so that files without text can
+/// be found; what is negated may be anything.
+bool asks_only_names(const QueryNode& node);
 /// The texts that a hit may show: all that are not negated.
 void collect_texts(const QueryNode& node, std::vector<const QueryText*>& out);
 /// As an FTS5 phrase; only for a text with words.

@@ -117,6 +117,7 @@ SearchPlan plan_of(const QueryNode& query) {
   }
   collect_texts(query, plan.texts);
   collect_patterns(query, plan.patterns);
+  plan.is_about_names = asks_only_names(query);
   return plan;
 }
 
@@ -222,7 +223,8 @@ Result<FileIds> SearchRun::ids_of_property(const QueryNode& node) {
 
 Result<FileIds> SearchRun::ids_of_names(const QueryNode& node) {
   FileIds ids;
-  auto query = db_.prepare("SELECT id, path FROM files WHERE kind>0");
+  auto query = db_.prepare(with_all_files_ ? "SELECT id, path FROM files"
+                                           : "SELECT id, path FROM files WHERE kind>0");
   while (INDX_TRY(query.step())) {
     const auto path = query.text(1);
     auto text = std::string_view(path);
@@ -313,6 +315,7 @@ Result<SearchTiers> SearchRun::tiers_by_sets(const SearchPlan& plan, bool want_s
 
 Result<SearchTiers> SearchRun::tiers(const SearchPlan& plan, bool want_some) {
   want_some = want_some && plan.words.size() > 1;
+  with_all_files_ = plan.is_about_names;
   SearchTiers tiers;
   QueryNode required;
   required.children = plan.required;

@@ -10,7 +10,7 @@
 
 namespace indx {
 
-/// A note that the query finds.
+/// A note that the query finds, or another file.
 using Found = RankedNote;
 
 /// Notes that hold all words, and notes that hold only some (empty unless asked for), by id.
@@ -25,6 +25,7 @@ struct SearchPlan {
   std::vector<QueryNode> required;
   std::vector<const QueryText*> texts;  ///< to show and to rank by
   std::vector<const Regex*> patterns;   ///< to show
+  bool is_about_names = false;          ///< files without text are found too
 };
 SearchPlan plan_of(const QueryNode& query);
 
@@ -62,6 +63,7 @@ class SearchRun {
   Database& db_;
   SearchMemory& memory_;
   std::string generation_;
+  bool with_all_files_ = false;  ///< names of files without text count
 };
 
 }  // namespace indx

@@ -62,8 +62,8 @@ struct LinkQuestion {
 };
 struct LinkAnswer {
   std::optional<std::string> path;
-  bool subpath_resolved = true;
-  int line = 0;  ///< of what is reached in a note; 0: no note
+  bool subpath_resolved = true;  ///< false without a path
+  int line = 0;                  ///< of what is reached in a note; 0: no note
   std::vector<std::string> candidates, alias_of;
 };
 

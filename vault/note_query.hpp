@@ -51,6 +51,7 @@ struct SearchRequest {
   bool explain = false;  ///< each hit says how its score came about
 };
 
+/// A note, or any file that was asked for by its name; such a one has no snippet.
 struct SearchHit {
   std::string path, title;
   double score = 0;     ///< larger is better; deterministic for a vault state
@@ -65,6 +66,7 @@ struct SearchHit {
 
 struct SearchPage : Page<SearchHit> {
   std::vector<std::string> suggestions;  ///< indexed words near to those that no note has
+  bool has_bad_pattern = false;          ///< a /regex/ was not one that is known: literal text
 };
 
 struct TagCount {
@@ -76,7 +78,7 @@ struct TagCount {
 struct ResolvedLink {
   Link link;
   std::optional<std::string> path;  ///< reached file; nullopt: unresolved
-  bool subpath_resolved = true;
+  bool subpath_resolved = true;     ///< false without a path
   std::vector<std::string> alias_of;
   std::string context = {};  ///< the line that holds it
 };

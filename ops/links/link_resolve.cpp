@@ -15,7 +15,7 @@ struct Output {
   std::optional<std::string> subpath;
   bool external = false;
   std::optional<std::string> path;
-  bool resolved = false, subpath_resolved = true;
+  bool resolved = false, subpath_resolved = false;
   std::optional<int> to_line;
   std::vector<std::string> candidates, alias_of;
 };
@@ -75,7 +75,8 @@ Operation link_resolve() {
                  field("resolved", &Output::resolved, "Whether a file is reached."),
                  field("line", &Output::to_line, "1-based line of what is reached in a note."),
                  field("subpath_resolved", &Output::subpath_resolved,
-                       "Whether the heading or block is there too."),
+                       "Whether the heading or block, if any, is there too; false when no file is "
+                       "reached."),
                  field("candidates", &Output::candidates, "Up to 50 files that the text may mean."),
                  field("alias_of", &Output::alias_of, "Notes that have the target as an alias."),
                  field("target", &Output::target, "As written, without the subpath."),

@@ -26,9 +26,10 @@ struct Hit {
   std::optional<Json> explain;
   static Fields<Hit> fields() {
     return {field("path", &Hit::path, "Vault-relative path."),
-            field("title", &Hit::title, "Title of the note."),
+            field("title", &Hit::title, "Title of the note; of any other file its name."),
             field("score", &Hit::score, "Larger is better."),
-            field("snippet", &Hit::snippet, "Text around the matches, which are in **bold**."),
+            field("snippet", &Hit::snippet,
+                  "Text around the matches, which are in **bold**; empty for files without text."),
             field("tags", &Hit::tags, "Tags without `#`."),
             field("matched_in", &Hit::matched_in, "Where it matched.",
                   one_of({"title", "body", "tags", "frontmatter"})),
@@ -82,6 +83,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   out.suggestions = page.suggestions;
   out.next_cursor = page.next_cursor;
   out.mode_used = "lexical";
+  if (page.has_bad_pattern) out.warnings.push_back("regex_not_supported");
   if (in.mode != "lexical") out.warnings.push_back("embeddings_unavailable");
   return out;
 }
@@ -93,10 +95,12 @@ Operation vault_search() {
   return define<Input, Output>({
       .name = "vault_search",
       .summary = "Search the notes for words, best first.",
-      .guidance = "Notes that hold all words come first, then those that hold some. Syntax: word* "
-                  "\"phrase\" OR -not (group) tag:a path:x file:x content:x line:(a b) block: "
-                  "section: task: task-todo: task-done: match-case:X /regex/ [prop] [prop:value] "
-                  "[prop:<5]; anything else is literal text. Read a hit with note_read.",
+      .guidance =
+          "Notes that hold all words come first, then those that hold some. Syntax: word* "
+          "\"phrase\" OR -not (group) tag:a path:x file:x content:x line:(a b) block: "
+          "section: task: task-todo: task-done: match-case:X /regex/ [prop] [prop:value] "
+          "[prop:<5]; anything else is literal text. A query of nothing but path: and file: also "
+          "finds files that are no notes. Read a hit with note_read, or attachment_read.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/search"},
       .cli = "search",
@@ -110,7 +114,7 @@ Operation vault_search() {
                       "Only notes with all words, or any; left out: all first, then any.",
                       one_of({"all", "any"})),
                 field("tag", &Input::tag, "Only notes with each of these tags or ones below them.",
-                      optional, length(0, 50)),
+                      optional, length(0, 50), comma_separated),
                 field("path_glob", &Input::path_glob,
                       "Only paths that match, such as `Projects/**`.", optional, length(0, 1024)),
                 field("frontmatter", &Input::frontmatter,
@@ -125,9 +129,13 @@ Operation vault_search() {
                        one_of({"lexical", "semantic", "hybrid"})),
                  field("suggestions", &Output::suggestions,
                        "When nothing was found: indexed words near to those that no note has."),
-                 field("warnings", &Output::warnings, "Codes such as `embeddings_unavailable`.")},
+                 field("warnings", &Output::warnings,
+                       "Codes: `embeddings_unavailable`; `regex_not_supported`: the /regex/ was "
+                       "looked for as plain text.")},
       .list = "results",
-      .failures = {{Reason::ValidationFailed, "The cursor is not one of ours."}},
+      .failures = {{Reason::ValidationFailed,
+                    "The cursor is not one of this search, or the index was made anew since, or "
+                    "the vault changed after more than 1,000 hits were read."}},
       .handler = run,
   });
 }

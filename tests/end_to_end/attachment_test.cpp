@@ -81,6 +81,14 @@ TEST_CASE("an attachment comes back as it was sent, in all ways to ask for it",
   REQUIRE(list.size() == 1);
   CHECK(list[0]["path"] == "img/new one.png");
   CHECK(list[0]["etag"] == etag);
+  CHECK(server.call("GET", "/v1/files?extensions=zzz,PNG").body["data"]["attachments"] == list);
+  const Json found = server.call("GET", "/v1/search?q=path:img%20file:.png").body["data"];
+  REQUIRE(found["results"].size() == 1);
+  CHECK(found["results"][0]["path"] == "img/new one.png");
+  CHECK(found["results"][0]["title"] == "new one.png");
+  CHECK(found["warnings"].empty());
+  CHECK(server.call("GET", "/v1/search?q=%2F(%3F%3Dx)%2F").body["data"]["warnings"] ==
+        Json({"regex_not_supported"}));
 }
 
 TEST_CASE("attachments are written under guards, once for a key, and told about",

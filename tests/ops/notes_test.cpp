@@ -288,6 +288,9 @@ TEST_CASE("link_resolve reads links in every spelling", "[ops][A45]") {
   CHECK(ask("#Own", "d/s.md")["path"] == "d/s.md");
   CHECK(ask("[x](https://a.b)")["external"] == true);
   CHECK(ask("nobody")["resolved"] == false);
+  for (const auto* lost : {"nobody", "nobody#H", "a b#None", "[x](https://a.b)"})
+    CHECK(ask(lost)["subpath_resolved"] == false);
+  for (const auto* reached : {"a b", "a b#H"}) CHECK(ask(reached)["subpath_resolved"] == true);
   CHECK_FALSE(run_operation(world, link_resolve(), Json{{"link", "#Own"}}));
   CHECK_FALSE(run_operation(world, link_resolve(), Json{{"link", "[[a]] [[b]]"}}));
 }

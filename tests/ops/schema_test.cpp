@@ -1,4 +1,5 @@
 #include "ops/define.hpp"
+#include "ops/operations.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -168,6 +169,20 @@ TEST_CASE("text of a query string or command line becomes typed values", "[ops]"
   CHECK_FALSE(parse("count", {"x"}));
   CHECK_FALSE(parse("count", {"1", "2"}));
   CHECK_FALSE(parse("flag", {"maybe"}));
+}
+
+TEST_CASE("lists of plain words may be written with commas, lists of free text may not", "[ops]") {
+  const auto parse = [](const Operation& operation, const char* name,
+                        const std::vector<std::string>& values) {
+    return *parse_text_value(operation.input->find(name)->schema, name, values);
+  };
+
+  CHECK(parse(attachment_list(), "extensions", {"png, bin", "pdf,"}) ==
+        Json({"png", "bin", "pdf"}));
+  CHECK(parse(attachment_list(), "extensions", {"[\"png\"]"}) == Json({"png"}));
+  CHECK(parse(vault_search(), "tag", {"a/b,c"}) == Json({"a/b", "c"}));
+  CHECK(parse(note_read(), "include", {"body,tags"}) == Json({"body", "tags"}));
+  CHECK(parse(note_read(), "heading_path", {"One, two"}) == Json({"One, two"}));
 }
 
 TEST_CASE("a null for none is left out of what MCP hosts see", "[ops][A26]") {

@@ -145,6 +145,9 @@ TEST_CASE("a link text is resolved with its candidates and its line", "[store][A
   CHECK(ask("d/s.md", "[x](./n.md)").path == "d/n.md");
   CHECK_FALSE(ask("", "[[n#C]]").subpath_resolved);
   CHECK_FALSE(ask("", "[[secret/n]]").path.has_value());
+  CHECK(ask("", "[[n]]").subpath_resolved);
+  for (const auto* lost : {"[[missing]]", "[[missing#A]]", "[[secret/n]]"})
+    CHECK_FALSE(ask("", lost).subpath_resolved);
 }
 
 TEST_CASE("mentions are whole words outside of links and code", "[store][A44]") {

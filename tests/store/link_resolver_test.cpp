@@ -111,6 +111,7 @@ TEST_CASE("an alias is no target but is named", "[store][A45][L-06]") {
 
   REQUIRE(links.size() == 2);
   CHECK_FALSE(links[0].path.has_value());
+  CHECK_FALSE(links[0].subpath_resolved);
   CHECK(links[0].alias_of == PathList{"Solar Eclipse.md"});
   CHECK(links[1].path == "Solar Eclipse.md");
 }

@@ -488,4 +488,60 @@ TEST_CASE("every indexed word of every script is found", "[store][A60][Q-03][sea
     }
 }
 
+TEST_CASE("files without text are found by their names, and by nothing else",
+          "[store][A60][search]") {
+  IndexFixture index;
+  index.put({{"img/Fig 1.png", "bytes"},
+             {"d.pdf", "bytes"},
+             {"drafts/Fig.jpg", "bytes"},
+             {"plan.canvas", R"({"nodes":[],"edges":[]})"},
+             {"Fig notes.md", "---\nk: 1\n---\nabout the picture #t\n"},
+             {"old/Fig.md", "x\n"}});
+  NoteFilter filter;
+
+  CHECK(index.find("file:fig") ==
+        PathList{"Fig notes.md", "drafts/Fig.jpg", "img/Fig 1.png", "old/Fig.md"});
+  CHECK(index.find("path:img") == PathList{"img/Fig 1.png"});
+  CHECK(index.find("file:d.pdf") == PathList{"d.pdf"});
+  CHECK(index.find("file:.png") == PathList{"img/Fig 1.png"});
+  CHECK(index.find("file:.canvas") == PathList{"plan.canvas"});
+  CHECK(index.find("file:/\\.(png|jpg)$/") == PathList{"drafts/Fig.jpg", "img/Fig 1.png"});
+  CHECK(index.find("file:.pdf OR (path:img file:fig)") == PathList{"d.pdf", "img/Fig 1.png"});
+  CHECK(index.find("file:fig -path:img -picture") == PathList{"drafts/Fig.jpg", "old/Fig.md"});
+  CHECK(index.find("file:fig picture") == PathList{"Fig notes.md"});
+  CHECK(index.find("file:fig tag:t") == PathList{"Fig notes.md"});
+  CHECK(index.find("file:.pdf OR picture") == PathList{"Fig notes.md"});
+  CHECK(index.find("-path:old") == PathList{"Fig notes.md", "plan.canvas"});
+  filter.scope.none_of = {"drafts/**"};
+  CHECK(index.find("file:.jpg", SearchMatch::All, filter).empty());
+  filter.scope = {};
+  filter.path_glob = "img/**";
+  CHECK(index.find("file:fig", SearchMatch::All, filter) == PathList{"img/Fig 1.png"});
+  filter.path_glob.clear();
+  filter.tags = {"t"};
+  CHECK(index.find("file:fig", SearchMatch::All, filter) == PathList{"Fig notes.md"});
+  filter.tags.clear();
+  filter.frontmatter = {{"k", 1}};
+  CHECK(index.find("file:fig", SearchMatch::All, filter) == PathList{"Fig notes.md"});
+
+  const auto hit = index.first_hit("file:.png");
+  CHECK(hit.title == "Fig 1.png");
+  CHECK(hit.matched_in == PathList{"title"});
+  CHECK(hit.matched == "all");
+  CHECK(hit.snippet.empty());
+  CHECK((hit.line == 0 && hit.heading.empty() && hit.tags.empty()));
+}
+
+TEST_CASE("a regular expression that is not known is named, and looked for as text",
+          "[store][A60][search]") {
+  IndexFixture index;
+  index.put({{"a.md", "write /(?=x)/ here\n"}, {"b.md", "x\n"}});
+
+  for (const auto* q : {"/[unclosed/", "/(?=x)/", "path:/(/", "line:/(/", "x -/(/"})
+    CHECK(search_page(index, q, 5).value().has_bad_pattern);
+  for (const auto* q : {"/o+k/", "/usr/bin", "a/b", "path:/x/", "\"/(/\""})
+    CHECK_FALSE(search_page(index, q, 5).value().has_bad_pattern);
+  CHECK_FALSE(index.find("/(?=x)/").empty());
+}
+
 }  // namespace indx
