@@ -35,7 +35,7 @@ Status read_guarded(const Vault& vault, const NoteChange& change, WriteOutcome& 
   outcome.etag = outcome.old_etag = file.etag;
   outcome.sha256 = sha256_hex(file.bytes);
   outcome.size = outcome.old_size = file.size;
-  if (!change.if_match.empty() && change.if_match != file.etag)
+  if (!change.if_match.empty() && !is_wanted_version(change.if_match, file.etag))
     return etag_mismatch(change.path, change.if_match, file.etag);
   if (!change.expected_sha256.empty() && change.expected_sha256 != outcome.sha256)
     return etag_mismatch(change.path, change.expected_sha256, outcome.sha256);
@@ -99,7 +99,7 @@ Result<NoteWrite> plan_move(const Vault& vault, WriteRequest request, const Cloc
 Result<bool> perform_move(const Vault& vault, const NoteWrite& write, std::string* displaced) {
   const auto& change = write.request.change;
   INDX_TRY(move_entry(vault, change.path, *change.to, write.intent.temp_name));
-  if (change.if_match.empty() && change.expected_sha256.empty()) return true;
+  if (!change.is_for_one_version()) return true;
   const auto moved = INDX_TRY(vault.read(*change.to));
   if (moved.etag == write.outcome.etag) return true;
   *displaced = moved.bytes;  // kept as a version whatever becomes of the file

@@ -57,7 +57,7 @@ bool is_any_of(const Json& paths, const std::vector<SeenFile>& files) {
 bool fits_any_text(const NoteChange& change) {
   const bool is_edit =
       change.kind == NoteChange::Kind::Patch || change.kind == NoteChange::Kind::CanvasPatch;
-  return is_edit && change.if_match.empty() && change.expected_sha256.empty();
+  return is_edit && !change.is_for_one_version();
 }
 
 struct VaultWriterState {
@@ -346,7 +346,7 @@ WriterActor::behavior_type vault_writer(WriterActor::stateful_pointer<VaultWrite
         for (const auto& [path, expected] : check.expected) {
           const auto file = parts->vault.read(path);
           const auto actual = file.has_value() ? file->etag : std::string();
-          if (actual != expected)
+          if (!is_wanted_version(expected, actual))
             failed.push_back({{"path", path.str()}, {"expected", expected}, {"actual", actual}});
         }
         return {failed};

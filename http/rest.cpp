@@ -31,8 +31,9 @@ std::string with_dashes(std::string name) {
   return name;
 }
 
-/// `"etag"` → `etag`. A write is guarded by the bytes it was made for, so `*` is not taken.
+/// `"etag"` → `etag`; `*`, any version, stays.
 Result<std::string> read_etag(const std::string& text) {
+  if (text == "*") return text;
   if (text.starts_with("W/"))
     return invalid("If-Match takes a strong etag, as reads give it.", {{"header", "If-Match"}});
   auto bare = text;
@@ -40,7 +41,7 @@ Result<std::string> read_etag(const std::string& text) {
     bare = bare.substr(1, bare.size() - 2);
   // An empty one would silently mean no guard.
   if (bare.empty() || bare == "*" || bare.find_first_of("\", ") != bare.npos)
-    return invalid("If-Match takes one etag, as reads give it.", {{"header", "If-Match"}});
+    return invalid("If-Match takes one etag, as reads give it, or `*`.", {{"header", "If-Match"}});
   return bare;
 }
 

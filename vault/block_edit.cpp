@@ -4,6 +4,7 @@
 #include "base/unicode.hpp"
 #include "vault/join.hpp"
 #include "vault/line_ends.hpp"
+#include "vault/link_resolver.hpp"
 
 #include <algorithm>
 
@@ -102,6 +103,40 @@ struct BlockReplacement {
     return std::string(bytes.substr(0, block.begin)).append(text).append(bytes.substr(block.end));
   }
 };
+
+/// The line of the new text whose end is the place of the block's own id, if any.
+std::string* line_for_id(BlockReplacement& r) {
+  const PieceSink piece = piece_of(laid_out(r.lines, "", "", "\n"));
+  if (r.block.kind != BlockKind::Item) return piece.ends_plain ? &r.lines.back() : nullptr;
+  const auto end = static_cast<std::size_t>(piece.first_paragraph_end);
+  return end > 0 ? &r.lines[end - 1] : nullptr;
+}
+
+/// Refuses Markdown with another id of its own for the block; the same one is left out.
+Status take_own_id(BlockReplacement& r) {
+  std::string* line = line_for_id(r);
+  if (line == nullptr) return {};
+  const std::string text = cat(" ", replace_all(*line, "\t", " "));
+  const std::string padded(text.substr(0, text.find_last_not_of(' ') + 1));
+  const std::size_t plain = without_block_id(padded).size();
+  if (plain == padded.size()) return {};
+  const std::string id = padded.substr(plain + 2);
+  if (fold_case(id) != fold_case(r.block.id))
+    return invalid(cat("The Markdown ends in the id `^", id, "`, but the block keeps `^",
+                       r.block.id, "`; leave it out, and change an id with rename_block."),
+                   Json{{"path", "markdown"},
+                        {"expected", cat("`^", r.block.id, "` or no id")},
+                        {"actual", "^" + id}});
+  const std::string_view kept = std::string_view(*line).substr(0, line->rfind('^'));
+  if (const auto end = kept.find_last_not_of(" \t"); end != kept.npos) line->resize(end + 1);
+  return {};
+}
+
+bool is_block_id(std::string_view id) {
+  return !id.empty() && std::all_of(id.begin(), id.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  });
+}
 
 /// The ways to write the new block, the closest to the old one first.
 std::vector<std::string> new_plain_blocks(const BlockReplacement& r) {
@@ -271,6 +306,7 @@ Result<std::string> replace_block(std::string_view bytes, std::string_view id,
                    Json{{"path", "markdown"}, {"expected", "text"}, {"actual", "none"}});
   BlockReplacement replacement{bytes, eol, block, {}};
   for (const std::string_view line : lines_of_text(text)) replacement.lines.emplace_back(line);
+  INDX_TRY(take_own_id(replacement));
   const auto ways =
       block.kind == BlockKind::Item ? new_items(replacement) : new_plain_blocks(replacement);
   for (const std::string& way : ways) {
@@ -290,6 +326,29 @@ Result<std::string> replace_block(std::string_view bytes, std::string_view id,
                  Json{{"path", "markdown"},
                       {"expected", "a block that an id can name"},
                       {"actual", "Markdown that takes the id in"}});
+}
+
+Result<std::string> rename_block(std::string_view bytes, std::string_view id, std::string_view to) {
+  INDX_TRY(check_text(bytes, to));
+  const ParsedNote note = parse_note(bytes);
+  const Block& block = *INDX_TRY(find_block(note, id));
+  const std::string_view wanted = plain_block_id(to);
+  const auto refused = [&] {
+    return invalid(cat("`", wanted, "` cannot be the id of a block: letters, digits and `-`."),
+                   Json{{"path", "to"}, {"expected", "a block id"}, {"actual", wanted}});
+  };
+  if (!is_block_id(wanted)) return refused();
+  if (fold_case(wanted) != fold_case(block.id))
+    if (const auto taken = find_block(note, wanted))
+      return make_error(Reason::Conflict,
+                        cat("Another block has the id `^", (*taken)->id, "` already."),
+                        Json{{"block_id", (*taken)->id}, {"line", (*taken)->line}});
+  std::string out(bytes);
+  out.replace(block.mark + 1, block.id.size(), wanted);
+  const ParsedNote after = parse_note(out);
+  const auto now = find_block(after, wanted);
+  if (!now || (*now)->mark != block.mark || (*now)->begin != block.begin) return refused();
+  return out;
 }
 
 Result<std::string> append_table_row(std::string_view bytes, std::string_view id,

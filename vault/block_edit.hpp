@@ -13,9 +13,12 @@ namespace indx {
 
 /// Rule 6.7: the text is replaced, the id stays where it was. An item is replaced with its
 /// children and keeps its mark unless the Markdown brings one; text in quotes and items keeps their
-/// marks on every line.
+/// marks on every line. Markdown that gives the block another id is refused.
 Result<std::string> replace_block(std::string_view bytes, std::string_view id,
                                   std::string_view markdown);
+
+/// The id alone, with or without `^` in `to`. `conflict` when another block has it already.
+Result<std::string> rename_block(std::string_view bytes, std::string_view id, std::string_view to);
 
 /// A row at the end of the table with that id. Missing cells are empty; bars are escaped and line
 /// ends become `<br>`.

@@ -35,7 +35,7 @@ Status check_guards(const NoteChange& change, const std::optional<std::string>& 
                       Json{{"path", change.path.str()}});
   if (!change.if_match.empty()) {
     const std::string actual = before ? etag_of(*before) : std::string();
-    if (change.if_match != actual)
+    if (!is_wanted_version(change.if_match, actual))
       return changed_since_read(change.path.str(), change.if_match, actual);
   }
   if (!change.expected_sha256.empty()) {
@@ -122,6 +122,12 @@ Result<std::string> apply_op(std::string_view bytes, const PatchOp& op,
       return append_table_row(bytes, op.block_id, op.cells);
     case PatchKind::SetTask:
       return set_task(bytes, {op.line, op.block_id}, op.status);
+    case PatchKind::RenameBlock: {
+      auto out = INDX_TRY(rename_block(bytes, op.block_id, op.to));
+      const auto changed = changed_anchors(parse_note(bytes), parse_note(out));
+      anchors.insert(anchors.end(), changed.begin(), changed.end());
+      return out;
+    }
   }
   return internal_error("A patch has an operation of no known kind.");
 }

@@ -29,7 +29,8 @@ enum class PatchKind : std::uint8_t {
   RenameHeading,
   ReplaceBlock,
   AppendTableRow,
-  SetTask
+  SetTask,
+  RenameBlock
 };
 
 /// One step of a patch. Which fields count depends on the kind.
@@ -38,7 +39,8 @@ struct PatchOp {
   std::string key = {};  ///< property name
   Json value = {};       ///< any JSON
   std::string markdown = {};
-  std::string from = {}, to = {};  ///< tag names without `#`; `to`: also the text of a heading
+  /// Tag names without `#`. `to`: also the text of a heading, or the id of a block.
+  std::string from = {}, to = {};
   HeadingAddress heading = {}, target = {};
   SectionSide side = SectionSide::After;
   bool keep_subsections = false;
@@ -47,6 +49,13 @@ struct PatchOp {
   std::optional<std::string> status = {};
   std::vector<std::string> cells = {};
 };
+
+/// Instead of an etag: any version, but the file must be there.
+inline constexpr std::string_view kAnyEtag = "*";
+/// Whether a file with that etag (empty: no file) is the one that `if_match` asks for.
+inline bool is_wanted_version(std::string_view if_match, std::string_view etag) {
+  return if_match == kAnyEtag ? !etag.empty() : if_match == etag;
+}
 
 /// What `note_write` does with the property block.
 enum class FrontmatterMode : std::uint8_t { Keep, Remove, Replace };
@@ -71,7 +80,7 @@ struct NoteChange {
   std::string body = {};          ///< Write; Restore: all bytes
   FrontmatterMode frontmatter_mode = FrontmatterMode::Keep;
   Json frontmatter = Json::object();  ///< Write with Replace
-  std::string if_match = {};          ///< etag the file must have; empty: any
+  std::string if_match = {};          ///< etag the file must have, or kAnyEtag; empty: no guard
   std::string expected_sha256 = {};   ///< the same with SHA-256
   bool if_not_exists = false;         ///< create only
   bool permanent = false;             ///< Delete: unlink instead of `.trash/`
@@ -82,6 +91,10 @@ struct NoteChange {
   Json journal = {};  ///< Move: what is left to do after it, kept until told done
   std::vector<CanvasOp> canvas_ops = {};  ///< CanvasPatch
   Json canvas = Json::object();           ///< CanvasWrite
+  /// Whether it is meant for certain bytes only.
+  bool is_for_one_version() const {
+    return (!if_match.empty() && if_match != kAnyEtag) || !expected_sha256.empty();
+  }
   /// Whether the file may be missing, and is made then.
   bool may_create() const {
     return kind == Kind::Write || kind == Kind::Restore || kind == Kind::CanvasWrite ||

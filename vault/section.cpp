@@ -184,9 +184,14 @@ Result<std::size_t> find_heading(const ParsedNote& note, const HeadingAddress& a
                          {"total", best.size()}});
 }
 
-Result<const Block*> find_block(const ParsedNote& note, std::string_view id) {
+std::string_view plain_block_id(std::string_view id) {
   id = trim(id);
   if (id.starts_with('^')) id.remove_prefix(1);
+  return id;
+}
+
+Result<const Block*> find_block(const ParsedNote& note, std::string_view id) {
+  id = plain_block_id(id);
   const std::string key = fold_case(id);
   for (const Block& block : note.blocks)
     if (fold_case(block.id) == key) return &block;

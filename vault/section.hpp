@@ -24,6 +24,8 @@ struct HeadingAddress {
 /// {candidates[{line, level, text, path, occurrence}], total}.
 Result<std::size_t> find_heading(const ParsedNote& note, const HeadingAddress& address);
 
+/// A block id as callers write it, without its `^`.
+std::string_view plain_block_id(std::string_view id);
 /// The block with that id, with or without `^`; case does not count and of several the first is
 /// meant (rule 6.6). `target_not_found` with details {candidates[{block_id, line}], total}.
 Result<const Block*> find_block(const ParsedNote& note, std::string_view id);

@@ -102,17 +102,6 @@ SectionText split_section(std::string_view bytes, const NoteSection& section) {
   return parts;
 }
 
-std::vector<AnchorChange> changed_anchors(const ParsedNote& before, const ParsedNote& after) {
-  std::vector<AnchorChange> changes;
-  for (std::size_t i = 0; i < before.headings.size() && i < after.headings.size(); ++i) {
-    const Heading &a = before.headings[i], &b = after.headings[i];
-    if (a.text == b.text && a.slug == b.slug) continue;
-    changes.push_back({std::string(without_block_id(a.text)), std::string(without_block_id(b.text)),
-                       a.slug, b.slug, b.line});
-  }
-  return changes;
-}
-
 /// Where the text of a heading stands, without marks and block id.
 struct HeadingTextRange {
   std::size_t begin = 0, end = 0;
@@ -244,6 +233,17 @@ Result<std::string> move_section(std::string_view bytes, const HeadingAddress& h
   }
   const std::string rest = without_range(bytes, note, moved.begin, moved.end);
   return with_same_block(note, joined(rest, place_in(parse_note(rest)), text, eol));
+}
+
+std::vector<AnchorChange> changed_anchors(const ParsedNote& before, const ParsedNote& after) {
+  std::vector<AnchorChange> changes;
+  for (std::size_t i = 0; i < before.headings.size() && i < after.headings.size(); ++i) {
+    const Heading &a = before.headings[i], &b = after.headings[i];
+    if (a.text == b.text && a.slug == b.slug) continue;
+    changes.push_back({std::string(without_block_id(a.text)), std::string(without_block_id(b.text)),
+                       a.slug, b.slug, b.line});
+  }
+  return changes;
 }
 
 Result<HeadingRename> rename_heading(std::string_view bytes, const HeadingAddress& heading,

@@ -33,6 +33,8 @@ struct AnchorChange {
   int line = 0;  ///< after the edit
   bool operator==(const AnchorChange&) const = default;
 };
+/// Between two versions of a note with the same headings in the same order.
+std::vector<AnchorChange> changed_anchors(const ParsedNote& before, const ParsedNote& after);
 struct HeadingRename {
   std::string bytes;
   Heading before, after;

@@ -14,7 +14,8 @@
 namespace indx {
 
 /// How the headings and block ids of one note are called before and after an edit that keeps their
-/// number and order (vault-rules 6.5, `rename_heading`). `line` of an anchor is its index here.
+/// number and order (vault-rules 6.5, `rename_heading`, `rename_block`). `line` of an anchor is its
+/// index here.
 struct AnchorRenames {
   NoteAnchors before, after;                  ///< headings only
   std::vector<std::string> texts;             ///< of the headings after the edit, without block ids

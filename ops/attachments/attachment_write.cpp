@@ -24,8 +24,8 @@ Operation attachment_write() {
   return define<Input, WriteView>({
       .name = "attachment_write",
       .summary = "Create a file that is no note, or replace a whole one.",
-      .guidance = "The bytes are the body. Notes are written by note_write, canvases by "
-                  "canvas_write.",
+      .guidance = "The bytes are the body; a base is written this way too. Notes are written by "
+                  "note_write, canvases by canvas_write.",
       .scopes = {Scope::VaultWrite},
       .route = {"PUT", "/v1/files/{path}"},
       .cli = "attachment put",

@@ -28,6 +28,18 @@ Result<std::optional<WriteOutcome>> rename_one(Context& ctx, const std::string& 
                                         : ctx.write_step(cat("rename/", path), *change)));
 }
 
+RelinkedView view_written(const WriteOutcome& outcome, bool dry_run, int count) {
+  RelinkedView view;
+  view.path = outcome.path.str();
+  view.old_etag = outcome.old_etag;
+  view.etag = outcome.etag;
+  view.old_size = outcome.old_size;
+  view.size = outcome.size;
+  if (dry_run) view.diff = outcome.diff;
+  view.count = count;
+  return view;
+}
+
 }  // namespace
 
 Json planned_note(const NoteFile& file, int count) {
@@ -48,9 +60,7 @@ Result<BulkRename> rename_in_notes(Context& ctx, const Json& planned, bool dry_r
     if (!outcome.has_value())
       result.failed.push_back({path, std::string(outcome.error().name()), outcome.error().message});
     else if (*outcome && (*outcome)->changed)
-      result.changed.push_back({path, (*outcome)->etag,
-                                dry_run ? std::optional((*outcome)->diff) : std::nullopt,
-                                note["count"].get<int>()});
+      result.changed.push_back(view_written(**outcome, dry_run, note["count"].get<int>()));
     ++progress.done;
     ctx.progress(progress);
   }

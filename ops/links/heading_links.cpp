@@ -1,6 +1,7 @@
 #include "ops/links/heading_links.hpp"
 
 #include "base/text.hpp"
+#include "base/unicode.hpp"
 
 #include <algorithm>
 #include <set>
@@ -47,7 +48,18 @@ Relinking relinking_of(const std::string& note, const MoveWorld& world,
           [](const std::string& source) { return source; }};
 }
 
-/// What each step that renames a heading does, and the note after all steps.
+/// The renames of one step, which has made `after` of `before`.
+AnchorRenames renames_of(const PatchOp& op, const std::string& before, const std::string& after) {
+  AnchorRenames renames;
+  if (op.kind == PatchKind::RenameHeading)
+    renames = compare_anchors(parse_note(before), parse_note(after));
+  // By the ids and not by comparing: a later block with the old id would answer to it now.
+  if (op.kind == PatchKind::RenameBlock && before != after)
+    renames.blocks[fold_case(plain_block_id(op.block_id))] = plain_block_id(op.to);
+  return renames;
+}
+
+/// What each step that renames a heading or block id does, and the note after all steps.
 struct Stepwise {
   std::vector<AnchorRenames> renames;
   std::string after;
@@ -59,10 +71,8 @@ Result<Stepwise> run_stepwise(const NoteChange& patch, const std::string& before
     NoteChange step{.kind = NoteChange::Kind::Patch, .path = patch.path};
     step.ops = {op};
     auto after = INDX_TRY(apply_change(step, result.after)).value_or("");
-    if (op.kind == PatchKind::RenameHeading) {
-      auto renames = compare_anchors(parse_note(result.after), parse_note(after));
-      if (!renames.is_empty()) result.renames.push_back(std::move(renames));
-    }
+    auto renames = renames_of(op, result.after, after);
+    if (!renames.is_empty()) result.renames.push_back(std::move(renames));
     result.after = std::move(after);
   }
   return result;
@@ -145,9 +155,10 @@ Result<AnchorPlan> anchor_plan_from_json(const Json& json) {
   return plan;
 }
 
-bool renames_headings(const NoteChange& patch) {
-  return std::any_of(patch.ops.begin(), patch.ops.end(),
-                     [](const PatchOp& op) { return op.kind == PatchKind::RenameHeading; });
+bool renames_anchors(const NoteChange& patch) {
+  return std::any_of(patch.ops.begin(), patch.ops.end(), [](const PatchOp& op) {
+    return op.kind == PatchKind::RenameHeading || op.kind == PatchKind::RenameBlock;
+  });
 }
 
 Result<AnchorPlan> plan_anchors(Context& ctx, const NoteChange& patch, bool with_diff) {

@@ -5,8 +5,8 @@
 
 namespace indx {
 
-/// What a patch that renames headings does to the links that name them, in the form that a job
-/// stores. `sources` are other files than the note.
+/// What a patch that renames headings or block ids does to the links that name them, in the form
+/// that a job stores. `sources` are other files than the note.
 struct AnchorPlan : RelinkPlan {
   std::string etag;                                       ///< of the note that the plan is about
   std::vector<AnchorRenames> renames;                     ///< one after the other
@@ -18,7 +18,7 @@ Json to_json(const AnchorPlan& plan);
 Result<AnchorPlan> anchor_plan_from_json(const Json& json);
 
 /// Whether links may have to follow the patch.
-bool renames_headings(const NoteChange& patch);
+bool renames_anchors(const NoteChange& patch);
 /// Reads the note, and every file whose links follow. Errors: those of the patch.
 Result<AnchorPlan> plan_anchors(Context& ctx, const NoteChange& patch, bool with_diff);
 /// How many files besides the note follow, without reading them.

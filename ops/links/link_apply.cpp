@@ -29,8 +29,17 @@ NoteChange splice_of(NotePath path, const std::string& etag, std::vector<TextEdi
   return change;
 }
 
-/// `{etag, count}` once the links of one file are right; `count` of the plan when they were
-/// already.
+/// What was written, as `{etag, count, old_etag, old_size, size}`.
+Json relinked_by(const WriteOutcome& outcome, int count) {
+  return {{"etag", outcome.etag},
+          {"count", count},
+          {"old_etag", outcome.old_etag},
+          {"old_size", outcome.old_size},
+          {"size", outcome.size}};
+}
+
+/// `{etag, count}` once the links of one file are right, and the others of relinked_by where a
+/// write says so; `count` of the plan when they were already.
 Result<Json> relink(Context& lane, const std::string& key, const RelinkPlan::Source& source,
                     const Relinking& relinking) {
   const auto path = INDX_TRY(NotePath::parse(relinking.place(source.path)));
@@ -44,7 +53,7 @@ Result<Json> relink(Context& lane, const std::string& key, const RelinkPlan::Sou
     if (is_first && file.etag != source.etag) {
       // Written by this job before a restart, or changed by somebody: only the stored step knows.
       const auto stored = lane.write_step(key, splice_of(path, source.etag, {}));
-      if (stored.has_value()) return done(stored->etag, source.count);
+      if (stored.has_value()) return relinked_by(*stored, source.count);
       if (stored.error().reason != Reason::EtagMismatch) return stored.error();
       continue;
     }
@@ -52,11 +61,23 @@ Result<Json> relink(Context& lane, const std::string& key, const RelinkPlan::Sou
     if (rewrite.count == 0) return done(file.etag, 0);
     const auto outcome = lane.write_step(is_first ? key : cat(key, "/", attempt),
                                          splice_of(path, file.etag, std::move(rewrite.edits)));
-    if (outcome.has_value()) return done(outcome->etag, rewrite.count);
+    if (outcome.has_value()) return relinked_by(*outcome, rewrite.count);
     if (outcome.error().reason != Reason::EtagMismatch) return outcome.error();
   }
   return make_error(Reason::EtagMismatch,
                     cat(path.str(), " keeps changing; its links were left as they are."));
+}
+
+/// Of what relink gives, which may lack the fields of a write.
+RelinkedView view_relinked(const std::string& path, const Json& done) {
+  RelinkedView view;
+  view.path = path;
+  view.etag = done["etag"].get<std::string>();
+  view.count = done["count"].get<int>();
+  if (const auto old = done.value("old_etag", ""); !old.empty()) view.old_etag = old;
+  if (done.contains("old_size")) view.old_size = done["old_size"].get<std::size_t>();
+  if (done.contains("size")) view.size = done["size"].get<std::size_t>();
+  return view;
 }
 
 Relinking relinking_of(const MoveWorld& world) {
@@ -71,7 +92,10 @@ Relinking relinking_of(const MoveWorld& world) {
 
 Fields<RelinkedView> RelinkedView::fields() {
   return {field("path", &RelinkedView::path, "The file, at its place after the change."),
+          field("old_etag", &RelinkedView::old_etag, "Its version before the change."),
           field("etag", &RelinkedView::etag, "Its version after the change."),
+          field("old_size", &RelinkedView::old_size, "Bytes before the change."),
+          field("size", &RelinkedView::size, "Bytes after the change."),
           field("count", &RelinkedView::count, "Links, or uses of the name, rewritten."),
           field("diff", &RelinkedView::diff, "With `dry_run`: what would change.")};
 }
@@ -79,6 +103,18 @@ Fields<NotRelinkedView> NotRelinkedView::fields() {
   return {field("path", &NotRelinkedView::path, "The file that was not changed."),
           field("code", &NotRelinkedView::code, "Why, for programs."),
           field("message", &NotRelinkedView::message, "Why.")};
+}
+
+RelinkedView view_planned(const RelinkPlan::Source& source, std::string place) {
+  RelinkedView view;
+  view.path = std::move(place);
+  view.old_etag = source.etag;
+  view.etag = source.etag_after;
+  view.old_size = source.old_size;
+  view.size = source.size;
+  view.diff = source.diff;
+  view.count = source.count;
+  return view;
 }
 
 Json to_json(const RelinkPlan& plan) {
@@ -123,7 +159,8 @@ Status plan_source(Context& ctx, const std::string& source, const Relinking& rel
   if (rewrite->count == 0) return {};
   const auto after = apply_edits(file->bytes, rewrite->edits);
   plan.sources.push_back({source, file->etag, etag_of(after), rewrite->count,
-                          with_diff ? unified_diff(place, file->bytes, after) : ""});
+                          with_diff ? unified_diff(place, file->bytes, after) : "",
+                          file->bytes.size(), after.size()});
   return {};
 }
 
@@ -155,6 +192,10 @@ Result<MovePlan> move_plan_from_json(const Json& json) {
 Result<MovePlan> plan_links(Context& ctx, const NotePath& from, const NotePath& to,
                             bool update_links, bool with_diff) {
   const auto tree = INDX_TRY(ctx.links().tree(from));
+  if (!tree.is_folder && from.is_note() && !to.is_note() && !to.is_ignored())
+    return invalid(
+        cat("A note stays one, its name ends in `.md`: did you mean `", to.str(), ".md`?"),
+        {{"path", "to"}, {"expected", "a path in `.md`"}, {"actual", to.str()}});
   MovePlan plan;
   plan.is_folder = tree.is_folder;
   plan.path_globs = ctx.principal().path_globs;
@@ -192,8 +233,7 @@ RelinkResult apply_relinks(Context& ctx, const RelinkPlan& plan, const Relinking
     if (!outcome.has_value())
       result.failed.push_back(not_relinked(path, outcome.error()));
     else if ((*outcome)["count"].get<int>() > 0)
-      result.changed.push_back({path, (*outcome)["etag"].get<std::string>(), std::nullopt,
-                                (*outcome)["count"].get<int>()});
+      result.changed.push_back(view_relinked(path, *outcome));
   };
   const auto results =
       ctx.map("links", items, [&](Context& lane, const MapItem& item) -> Result<Json> {

@@ -12,7 +12,9 @@ namespace indx {
 /// What a rewriting of links or names did to one file.
 struct RelinkedView {
   std::string path;
-  std::optional<std::string> etag, diff;
+  std::optional<std::string> old_etag, etag;
+  std::optional<std::size_t> old_size, size;
+  std::optional<std::string> diff;
   int count = 0;
   static Fields<RelinkedView> fields();
 };
@@ -27,12 +29,15 @@ struct RelinkPlan {
     std::string path;  ///< before a move
     std::string etag, etag_after;
     int count = 0;
-    std::string diff;  ///< only for a dry run
+    std::string diff;                    ///< only for a dry run, as the sizes
+    std::size_t old_size = 0, size = 0;  ///< bytes
   };
   std::vector<Source> sources;
   std::vector<NotRelinkedView> failed;
   bool has_hidden_sources = false;  ///< files outside the caller's globs hold such links
 };
+/// What a dry run says of a file that would stand at `place`.
+RelinkedView view_planned(const RelinkPlan::Source& source, std::string place);
 Json to_json(const RelinkPlan& plan);
 /// Throws Json::exception where the JSON is none of to_json.
 RelinkPlan relink_plan_from_json(const Json& json);

@@ -99,8 +99,7 @@ Result<Output> run(Context& ctx, const Input& in) {
     if (!outcome.etag.empty()) out.etag = outcome.etag;
     plan = INDX_TRY(plan_links(ctx, paths.from, paths.to, in.update_links, true));
     for (const auto& source : plan.sources)
-      out.links.push_back({MoveWorld(plan.moves, {}).place_after(source.path), source.etag_after,
-                           source.diff, source.count});
+      out.links.push_back(view_planned(source, MoveWorld(plan.moves, {}).place_after(source.path)));
   } else {
     plan = INDX_TRY(move_plan_from_json(INDX_TRY(ctx.step("plan", inputs, [&]() -> Result<Json> {
       return to_json(INDX_TRY(plan_links(ctx, paths.from, paths.to, in.update_links, false)));

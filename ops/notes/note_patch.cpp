@@ -62,7 +62,8 @@ constexpr std::array kPatchOps = {
     OpRow{"rename_heading", PatchKind::RenameHeading, "from|heading_path to", "occurrence"},
     OpRow{"replace_block", PatchKind::ReplaceBlock, "block_id markdown", ""},
     OpRow{"append_table_row", PatchKind::AppendTableRow, "block_id cells", ""},
-    OpRow{"set_task", PatchKind::SetTask, "line|block_id", "status"}};
+    OpRow{"set_task", PatchKind::SetTask, "line|block_id", "status"},
+    OpRow{"rename_block", PatchKind::RenameBlock, "block_id to", ""}};
 
 std::vector<std::string> op_names() {
   std::vector<std::string> names;
@@ -91,7 +92,8 @@ Fields<Step> Step::fields() {
             "replace_section, append_to_section, delete_section: only the text before the first "
             "heading below."),
       field("from", &Step::from, "rename_heading: the heading as it is.", length(1, 4096)),
-      field("to", &Step::to, "rename_heading: its new text.", length(1, 4096)),
+      field("to", &Step::to, "rename_heading: its new text. rename_block: the new id.",
+            length(1, 4096)),
       field("target", &Step::target, "move_section: the heading to move next to.", length(1, 4096)),
       field("target_path", &Step::target_path, "Instead of target, as heading_path.",
             length(1, 32)),
@@ -100,7 +102,8 @@ Fields<Step> Step::fields() {
       field("position", &Step::position, "move_section: which side of the target; else after.",
             one_of({"before", "after"})),
       field("block_id", &Step::block_id,
-            "replace_block, append_table_row, set_task: id of the block, with or without `^`.",
+            "replace_block, append_table_row, set_task, rename_block: id of the block, with or "
+            "without `^`.",
             length(1, 256)),
       field("line", &Step::line, "set_task: line of the task, from 1, when this step runs.",
             at_least(1)),
@@ -202,7 +205,7 @@ Result<NoteFile> imagined(Context& ctx, const NoteChange& change) {
 }
 
 Result<NoteChange> change_of_input(const Input& in) {
-  NoteChange change = change_of(NoteChange::Kind::Patch, INDX_TRY(NotePath::parse(in.path)));
+  NoteChange change = change_of(NoteChange::Kind::Patch, INDX_TRY(writable_note_path(in.path)));
   for (std::size_t i = 0; i < in.ops.size(); ++i)
     change.ops.push_back(INDX_TRY(to_patch_op(in.ops[i], i)));
   guard(change, in);
@@ -269,7 +272,6 @@ Result<WriteOutcome> written_with_links(Context& ctx, NoteChange& change, const 
     INDX_TRY(ctx.links().end_journal(key));
     return outcome;
   }
-  const bool is_guarded = !change.if_match.empty() || !change.expected_sha256.empty();
   for (int attempt = 0;; ++attempt) {
     const auto stored = INDX_TRY(ctx.step(
         cat("plan/", attempt), Json{{"path", change.path.str()}},
@@ -282,7 +284,8 @@ Result<WriteOutcome> written_with_links(Context& ctx, NoteChange& change, const 
     if (needs_journal) planned.journal = journal_of(ctx, in, plan);
     const auto outcome = written(ctx, cat("patch/", attempt), planned);
     if (!outcome.has_value()) {
-      const bool may_repeat = !is_guarded && outcome.error().reason == Reason::EtagMismatch &&
+      const bool may_repeat = !change.is_for_one_version() &&
+                              outcome.error().reason == Reason::EtagMismatch &&
                               attempt + 1 < kMostPatchTries;
       if (may_repeat) continue;
       return outcome.error();
@@ -298,8 +301,7 @@ Result<WriteOutcome> imagined_with_links(Context& ctx, NoteChange& change, Outpu
   const auto plan = INDX_TRY(plan_anchors(ctx, change, true));
   change.if_match = plan.etag;
   change.edits = plan.edits;
-  for (const auto& source : plan.sources)
-    out.relinked.push_back({source.path, source.etag_after, source.diff, source.count});
+  for (const auto& source : plan.sources) out.relinked.push_back(view_planned(source, source.path));
   out.failed = plan.failed;
   if (plan.has_hidden_sources) out.note.warnings.emplace_back("links_outside_scope");
   out.partial = !out.failed.empty() || plan.has_hidden_sources;
@@ -309,7 +311,7 @@ Result<WriteOutcome> imagined_with_links(Context& ctx, NoteChange& change, Outpu
 Result<Output> run(Context& ctx, const Input& in) {
   NoteChange change = INDX_TRY(change_of_input(in));
   Output out;
-  const bool has_links = renames_headings(change);
+  const bool has_links = renames_anchors(change);
   const auto outcome = INDX_TRY(!has_links   ? written(ctx, "patch", change)
                                 : in.dry_run ? imagined_with_links(ctx, change, out)
                                              : written_with_links(ctx, change, in, out));
@@ -332,8 +334,9 @@ Result<std::size_t> size(Context& ctx, const Input& in) {
 }
 
 bool may_be_large(const Input& in) {
-  return !in.dry_run && std::any_of(in.ops.begin(), in.ops.end(),
-                                    [](const Step& step) { return step.op == "rename_heading"; });
+  return !in.dry_run && std::any_of(in.ops.begin(), in.ops.end(), [](const Step& step) {
+    return step.op == "rename_heading" || step.op == "rename_block";
+  });
 }
 
 /// The full note, and what the write did.
@@ -353,8 +356,8 @@ Fields<Output> output_fields() {
   lift(&Output::note, NoteView::fields());
   lift(&Output::write, WriteView::fields());
   fields.push_back(field("relinked", &Output::relinked,
-                         "Other files whose links followed a renamed heading; its own links follow "
-                         "too."));
+                         "Other files whose links followed a renamed heading or block id; its own "
+                         "links follow too."));
   fields.push_back(field("failed", &Output::failed, "Files with links that could not follow."));
   fields.push_back(field("partial", &Output::partial,
                          "True: the note is written, but some links to it were left as they are."));
@@ -371,8 +374,9 @@ Operation note_patch() {
       .guidance =
           "Steps run in order, each on the result of the one before, all or nothing, in one "
           "write. Give `if_match` with the etag you read. document_map lists headings and "
-          "blocks with their addresses. Links everywhere follow a renamed heading, never edit them "
-          "by hand; over 20 files with such links it runs as a job. The answer holds the whole "
+          "blocks with their addresses. Links everywhere follow a renamed heading or block id, "
+          "never edit them by hand; over 20 files with such links it runs as a job. The answer "
+          "holds the whole "
           "note as it is now, so "
           "no second read is needed.",
       .scopes = {Scope::VaultWrite},
@@ -389,7 +393,11 @@ Operation note_patch() {
                 if_match_field(&Input::if_match), expected_sha256_field(&Input::expected_sha256),
                 field("dry_run", &Input::dry_run, "Only show what would change.", optional)},
       .output = output_fields(),
-      .failures = {{Reason::NotFound, "No note has that path."},
+      .failures = {{Reason::ValidationFailed,
+                    "The path does not end in `.md`, or a step cannot be done; details hold the "
+                    "op_index."},
+                   {Reason::Conflict, "Another block has the new id; details hold its line."},
+                   {Reason::NotFound, "No note has that path."},
                    {Reason::EtagMismatch,
                     "The note is no longer at `if_match`; details hold expected and actual."},
                    {Reason::ParseFailed,

@@ -1,6 +1,7 @@
 #include "ops/notes/note_view.hpp"
 
 #include "base/hash.hpp"
+#include "base/media_type.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "vault/link_resolver.hpp"
@@ -351,6 +352,22 @@ Result<NoteView> view_part(Context& ctx, const NoteFile& file, const PartAddress
   }
   view.section = std::move(span.view);
   return view;
+}
+
+Result<NotePath> writable_note_path(const std::string& text) {
+  NotePath path = INDX_TRY(NotePath::parse(text));
+  if (path.is_note() || path.is_ignored()) return path;  // the write refuses hidden paths
+  const auto extension = to_lower(path.extension());
+  const bool is_known = extension == "canvas" || extension == "base" ||
+                        media_type_of(path.str()) != "application/octet-stream";
+  std::string use = extension == "canvas" ? "canvas_write and canvas_patch write canvases."
+                                          : "attachment_write writes other files.";
+  if (extension.empty())
+    use = cat("did you mean `", path.str(), ".md`?");
+  else if (!is_known)
+    use = cat("did you mean `", path.str(), ".md`? Else ", use);
+  return invalid(cat("`", path.str(), "` is no note, notes end in `.md`: ", use),
+                 Json{{"path", "path"}, {"expected", "a path in `.md`"}, {"actual", path.str()}});
 }
 
 std::string plain_etag(std::string_view if_match) {

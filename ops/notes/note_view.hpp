@@ -126,7 +126,8 @@ Field<Struct> path_field(std::string Struct::*member) {
 }
 template <typename Struct>
 Field<Struct> if_match_field(std::string Struct::*member) {
-  return field("if_match", member, "Etag that the note must still have; else `etag_mismatch`.",
+  return field("if_match", member,
+               "Etag that the note must still have, or `*` for any; else `etag_mismatch`.",
                optional, header, length(0, 128));
 }
 template <typename Struct>
@@ -148,6 +149,8 @@ Field<Struct> next_cursor_field(std::optional<std::string> Struct::*member) {
   return field("next_cursor", member, "Give it as `cursor` for more; null at the end.", nullable);
 }
 
+/// The path of a note to write, or `validation_failed` that says what writes such a file.
+Result<NotePath> writable_note_path(const std::string& text);
 /// The etag inside an If-Match value: without quotes and `W/`.
 std::string plain_etag(std::string_view if_match);
 /// The conditions and `dry_run` of a change, from an input that has these fields.

@@ -12,7 +12,7 @@ struct Input {
 };
 
 Result<WriteView> run(Context& ctx, const Input& in) {
-  NoteChange change = change_of(NoteChange::Kind::Write, INDX_TRY(NotePath::parse(in.path)));
+  NoteChange change = change_of(NoteChange::Kind::Write, INDX_TRY(writable_note_path(in.path)));
   change.body = in.body;
   if (in.frontmatter) {
     change.frontmatter_mode =
@@ -54,7 +54,9 @@ Operation note_write() {
                       "Create only; `conflict` when the note exists.", optional),
                 field("dry_run", &Input::dry_run, "Only show what would change.", optional)},
       .output = WriteView::fields(),
-      .failures = {{Reason::EtagMismatch,
+      .failures = {{Reason::ValidationFailed,
+                    "The path does not end in `.md`, or its name would break links."},
+                   {Reason::EtagMismatch,
                     "The note is no longer at `if_match`; details hold expected and actual."},
                    {Reason::Conflict, "`if_not_exists` was given and the note exists."},
                    {Reason::Forbidden, "The path is outside your globs, or hidden from indx."},

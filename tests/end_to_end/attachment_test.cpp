@@ -104,6 +104,10 @@ TEST_CASE("attachments are written under guards, once for a key, and told about"
 
   CHECK(send_to(server, "PUT", "/v1/files/a.bin", "two", {{"If-None-Match", "*"}}).status == 409);
   CHECK(send_to(server, "PUT", "/v1/files/a.bin", "two", {{"If-Match", "\"0000\""}}).status == 412);
+  CHECK(send_to(server, "PUT", "/v1/files/c.bin", "two", {{"If-Match", "*"}}).status == 412);
+  CHECK(send_to(server, "PUT", "/v1/files/a.bin", "one", {{"If-Match", "*"}}).status == 200);
+  CHECK(send_to(server, "PUT", "/v1/files/q.base", "views: []\n").status == 200);
+  CHECK(vault.read("q.base") == "views: []\n");
   CHECK(
       send_to(server, "PUT", "/v1/files/a.bin", "two", {{"If-Match", "\"" + etag + "\""}}).status ==
       200);

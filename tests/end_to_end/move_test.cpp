@@ -50,6 +50,13 @@ TEST_CASE("a move rewrites links of every kind, and a dry run nothing", "[end_to
   EventFeed feed(server);
   const auto done = server.call("POST", "/v1/notes/hub/move", {{"to", "new/place"}});
   REQUIRE(done.status == 200);
+  REQUIRE(done.body["data"]["links"].size() == 5);
+  for (std::size_t i = 0; i < 5; ++i)
+    for (const auto* key : {"path", "old_etag", "etag", "old_size", "size"}) {
+      INFO(key);
+      CHECK(planned.body["data"]["links"][i].contains(key));
+      CHECK(done.body["data"]["links"][i][key] == planned.body["data"]["links"][i][key]);
+    }
   CHECK(done.body["data"]["moved"] == 2);
   CHECK(done.body["data"]["partial"] == false);
   CHECK(done.body["data"]["also_mentions"] == Json::array({"v.base"}));

@@ -79,6 +79,25 @@ TEST_CASE("a crash between two notes of a batch leaves each whole, changed or un
   CHECK(changed() == kBatch);
 }
 
+TEST_CASE("note operations leave canvases, bases and other files alone", "[end_to_end]") {
+  const TempFolder vault;
+  const std::vector<std::string> names = {"c.canvas", "q.base", "p.png", "Foo"};
+  for (const auto& name : names)
+    if (name != "Foo") vault.write(name, "{}");
+  RunningServer server(vault);
+
+  for (const auto& name : names) {
+    INFO(name);
+    const auto put = server.call("PUT", "/v1/notes/" + name, {{"body", "junk"}});
+    CHECK(put.status == 400);
+    CHECK(put.body["error"]["code"] == "validation_failed");
+    CHECK(server.call("PATCH", "/v1/notes/" + name, append_of("junk")).status == 400);
+    CHECK(run_indx({"--vault", vault.path(), "note", "update", name, "--body", "x"}).code == 2);
+    if (name != "Foo") CHECK(vault.read(name) == "{}");
+  }
+  CHECK_FALSE(fs::exists(vault.path() + "/Foo"));
+}
+
 TEST_CASE("of two writers with the same etag one wins", "[end_to_end][A11]") {
   const TempFolder vault;
   vault.write("a.md", "start\n");

@@ -9,7 +9,7 @@
 namespace indx::fuzz {
 namespace {
 
-constexpr std::size_t kKinds = static_cast<std::size_t>(PatchKind::SetTask) + 1;
+constexpr std::size_t kKinds = static_cast<std::size_t>(PatchKind::RenameBlock) + 1;
 
 PatchOp op_of(std::string_view step) {
   const auto fields = pieces(step, '\x1e');
@@ -83,6 +83,10 @@ std::pair<std::size_t, std::size_t> touched(std::string_view bytes, const Parsed
     case PatchKind::AppendTableRow: {
       const auto& block = **find_block(note, op.block_id);
       return {block.begin, block.end};
+    }
+    case PatchKind::RenameBlock: {
+      const auto& block = **find_block(note, op.block_id);
+      return {block.mark + 1, block.mark + 1 + block.id.size()};
     }
     case PatchKind::RenameTag:
     case PatchKind::MoveSection:

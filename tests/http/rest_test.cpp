@@ -195,13 +195,18 @@ TEST_CASE("If-Match and Idempotency-Key reach the call; weak etags are refused",
   CHECK(rest.dispatcher.last_call().input["if_match"] == "0123");
   CHECK(rest.dispatcher.last_call().idempotency_key == "k1");
   CHECK(rest.dispatcher.last_call().keep);
+  rest.ask("PUT", "/v1/notes/a.md", kOwner + "If-Match: *\r\n", "{}");
+  CHECK(rest.dispatcher.last_call().input["if_match"] == "*");
+  rest.ask("PUT", "/v1/notes/a.md", kOwner + "If-None-Match: *\r\n", "{}");
+  CHECK(rest.dispatcher.last_call().input == Json{{"path", "a.md"}, {"if_not_exists", true}});
   rest.ask("PUT", "/v1/notes/a.md", kOwner, R"({"idempotency_key":"k2"})");
   CHECK(rest.dispatcher.last_call().input == Json{{"path", "a.md"}});
   CHECK(rest.dispatcher.last_call().idempotency_key == "k2");
   CHECK(rest.ask("PUT", "/v1/notes/a.md", kOwner + "Idempotency-Key: again\r\n", "{}")
             .headers.at("x-indx-idempotent-replay") == "true");
-  for (const auto* refused : {"If-Match: W/\"0123\"\r\n", "If-Match: \"a\", \"b\"\r\n",
-                              "If-Match: *\r\n", "If-Match: \"\"\r\n", "If-None-Match: \"a\"\r\n"})
+  for (const auto* refused :
+       {"If-Match: W/\"0123\"\r\n", "If-Match: \"a\", \"b\"\r\n", "If-Match: \"*\"\r\n",
+        "If-Match: \"\"\r\n", "If-None-Match: \"a\"\r\n"})
     CHECK(rest.ask("PUT", "/v1/notes/a.md", kOwner + refused, "{}").status == 400);
   CHECK(rest.ask("PUT", "/v1/notes/a.md", kOwner + "If-Match: \"a\"\r\n", R"({"if_match":"b"})")
             .status == 400);

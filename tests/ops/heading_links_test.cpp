@@ -61,8 +61,12 @@ TEST_CASE_METHOD(LinkedHeadings, "links everywhere follow a heading that note_pa
   CHECK(world.files["other.md"] == old.at("other.md"));
   CHECK((*note)["etag"] == world.etag("a.md"));
   CHECK((*note)["relinked"].size() == 3);
-  CHECK((*note)["relinked"][1] ==
-        Json{{"path", "c.canvas"}, {"etag", world.etag("c.canvas")}, {"count", 2}});
+  CHECK((*note)["relinked"][1] == Json{{"path", "c.canvas"},
+                                       {"old_etag", etag_of(old.at("c.canvas"))},
+                                       {"etag", world.etag("c.canvas")},
+                                       {"old_size", old.at("c.canvas").size()},
+                                       {"size", world.files["c.canvas"].size()},
+                                       {"count", 2}});
   CHECK((*note)["partial"] == false);
   CHECK(world.writes == std::vector<std::string>{"a.md", "b.md", "c.canvas", "d/c.md"});
 }
@@ -86,7 +90,8 @@ TEST_CASE_METHOD(LinkedHeadings, "a dry run shows what would follow and writes n
   REQUIRE(done);
   CHECK((*done)["etag"] == (*note)["etag"]);
   for (std::size_t i = 0; i < 3; ++i)
-    CHECK((*done)["relinked"][i]["etag"] == (*note)["relinked"][i]["etag"]);
+    for (const auto* key : {"old_etag", "etag", "old_size", "size"})
+      CHECK((*done)["relinked"][i][key] == (*note)["relinked"][i][key]);
 }
 
 TEST_CASE_METHOD(LinkedHeadings, "a rename that fails leaves every file", "[ops][A36][A38]") {
@@ -197,6 +202,64 @@ TEST_CASE("links by block id keep their block when it is replaced", "[ops][A35]"
     CHECK((link.path == "a.md" && link.subpath_resolved));
 }
 
+TEST_CASE("links everywhere follow a block whose id changes", "[ops][A36]") {
+  FakeWorld world;
+  world.files = {
+      {"a.md",
+       "---\nself: \"[[a#^old]]\"\n---\n# H ^h\npara ^old\n\n| t |\n| - |\n\n^tab\n\n[[#^Old]] "
+       "[[#^tab]] `[[#^old]]`\n\nsecond ^old\n"},
+      {"b.md",
+       "---\nup: \"[[a#^old]]\"\n---\n[[a#^OLD|x]] ![[a#^old]] [m](a.md#^old) [[d/c#^old]] "
+       "[[a#^other]] [[a#old]]\n"},
+      {"c.canvas",
+       R"({"nodes":[{"id":"1","type":"file","file":"a.md","subpath":"#^old"},{"id":"2","type":"text","text":"![[a#^tab]]"}]})"},
+      {"d/c.md", "one ^old\n\n[[#^old]] [[a#^h]]\n"}};
+  const auto old = world.files;
+  const Json ops = {{{"op", "rename_block"}, {"block_id", "^OLD"}, {"to", "^new-1"}},
+                    {{"op", "rename_block"}, {"block_id", "tab"}, {"to", "sums"}},
+                    {{"op", "rename_block"}, {"block_id", "h"}, {"to", "top"}}};
+
+  const auto shown = renamed(world, ops, {{"dry_run", true}});
+  REQUIRE(shown);
+  CHECK(world.files == old);
+  CHECK((*shown)["relinked"].size() == 3);
+  const auto note = renamed(world, ops);
+
+  INFO((note ? note->dump() : note.error().to_json().dump()));
+  REQUIRE(note);
+  CHECK(world.files["a.md"] ==
+        "---\nself: \"[[a#^new-1]]\"\n---\n# H ^top\npara ^new-1\n\n| t |\n| - |\n\n^sums\n\n"
+        "[[#^new-1]] [[#^sums]] `[[#^old]]`\n\nsecond ^old\n");
+  CHECK(world.files["b.md"] ==
+        "---\nup: \"[[a#^new-1]]\"\n---\n[[a#^new-1|x]] ![[a#^new-1]] [m](a.md#^new-1) "
+        "[[d/c#^old]] [[a#^other]] [[a#old]]\n");
+  CHECK(
+      world.files["c.canvas"] ==
+      R"({"nodes":[{"id":"1","type":"file","file":"a.md","subpath":"#^new-1"},{"id":"2","type":"text","text":"![[a#^sums]]"}]})");
+  CHECK(world.files["d/c.md"] == "one ^old\n\n[[#^old]] [[a#^top]]\n");
+  CHECK((*note)["etag"] == (*shown)["etag"]);
+  CHECK((*note)["partial"] == false);
+}
+
+TEST_CASE("a block id that is taken or no id changes nothing", "[ops][A38]") {
+  FakeWorld world;
+  world.files = {{"a.md", "one ^p\n\ntwo ^q\n"}, {"b.md", "[[a#^p]]\n"}};
+  const auto old = world.files;
+  const auto rename = [&](const std::string& id, const std::string& to) {
+    return renamed(world, {{{"op", "append_body"}, {"markdown", "x"}},
+                           {{"op", "rename_block"}, {"block_id", id}, {"to", to}}})
+        .error();
+  };
+
+  const auto taken = rename("p", "Q");
+  CHECK(taken.reason == Reason::Conflict);
+  CHECK(taken.details["line"] == 3);
+  CHECK(taken.details["op_index"] == 1);
+  CHECK(rename("p", "a b").reason == Reason::ValidationFailed);
+  CHECK(rename("none", "n").reason == Reason::TargetNotFound);
+  CHECK(world.files == old);
+}
+
 TEST_CASE_METHOD(LinkedHeadings, "a rename that many files follow runs as a job", "[ops][A36]") {
   for (int i = 0; i < 30; ++i) world.files[cat("n", i, ".md")] = "[[a#Old]] [[a#Sub]]\n";
   IndexedLinks indexed(world.files);
@@ -206,7 +269,7 @@ TEST_CASE_METHOD(LinkedHeadings, "a rename that many files follow runs as a job"
   const auto size = [&](const Json& op) {
     const auto input =
         validate(operation.input, Json{{"path", "a.md"}, {"ops", Json::array({op})}}).value();
-    CHECK(operation.may_be_large(input) == (op["op"] == "rename_heading"));
+    CHECK(operation.may_be_large(input) == (op["op"] != "append_body"));
     return operation.size(context, input).value();
   };
 
@@ -214,6 +277,7 @@ TEST_CASE_METHOD(LinkedHeadings, "a rename that many files follow runs as a job"
   CHECK(size(rename_op("Old", "New")) > operation.inline_limit);
   CHECK(size({{"op", "append_body"}, {"markdown", "x"}}) == 0);
   CHECK(size(rename_op("Nowhere", "New")) == 0);
+  CHECK(size({{"op", "rename_block"}, {"block_id", "nowhere"}, {"to", "n"}}) == 0);
 }
 
 namespace {
@@ -224,7 +288,7 @@ class HeadingVault {
   explicit HeadingVault(SeededRandom& random) : random_(random) {
     for (int i = 0; i < 7; ++i)
       note_ += cat(std::string(1 + random_.next() % 4, '#'), " ", pick(kNames), "\ntext\n\n");
-    note_ += "block ^b\n";
+    note_ += "block ^b\n\n";
     world_.files["a.md"] = note_ + random_links(4);
     world_.files["d/a.md"] = note_ + random_links(3);
     for (int i = 0; i < 3; ++i)
@@ -262,6 +326,29 @@ class HeadingVault {
     for (const auto& [path, bytes] : world_.files)
       check_links(path, old_files, before, after, failed.contains(path));
     return failed.empty();
+  }
+
+  /// Every link to the block follows, and no other link changes.
+  void rename_block_and_check(const std::string& to) {
+    const auto old_files = world_.files;
+
+    const auto done =
+        renamed(world_, Json::array({{{"op", "rename_block"}, {"block_id", "b"}, {"to", to}}}));
+
+    INFO((done ? "" : done.error().to_json().dump()));
+    REQUIRE(done);
+    CHECK((*done)["failed"].empty());
+    for (const auto& [path, bytes] : world_.files) {
+      INFO(path << ":\n" << old_files.at(path) << "\n=>\n" << bytes);
+      const auto reached = target_index(old_files).reached(path);
+      const auto old_links = links_of(path, old_files.at(path)), links = links_of(path, bytes);
+      REQUIRE(links.size() == old_links.size());
+      for (std::size_t i = 0; i < links.size(); ++i) {
+        const bool follows = reached[i] == "a.md" && old_links[i].subpath == "^b";
+        CHECK(links[i].target == old_links[i].target);
+        CHECK(links[i].subpath == (follows ? "^" + to : old_links[i].subpath));
+      }
+    }
   }
 
  private:
@@ -383,6 +470,7 @@ TEST_CASE("random renames of headings keep every link's target", "[ops][A36][A43
   for (int round = 0; round < 40; ++round) {
     HeadingVault vault(random);
     for (int step = 0; step < 2; ++step, ++all) kept += vault.rename_and_check() ? 1 : 0;
+    vault.rename_block_and_check(cat("n", round));
   }
   CHECK(kept > all / 2);
 }

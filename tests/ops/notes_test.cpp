@@ -109,6 +109,81 @@ TEST_CASE("note_write creates, replaces and refuses under if_not_exists and if_m
   CHECK(done["etag"] == world.etag("n.md"));
 }
 
+TEST_CASE("`*` as if_match means any version, but there must be one", "[ops][A11]") {
+  OneNote world("---\nk: 1\n---\n# Old\n");
+  IndexedLinks indexed(world.files);
+  world.links = &indexed;
+  const auto write = [&](const std::string& path) {
+    return run_operation(world, note_write(),
+                         Json{{"path", path}, {"body", "# Old\n"}, {"if_match", "*"}});
+  };
+  const auto patch = [&](const Json& op) {
+    return run_operation(world, note_patch(),
+                         Json{{"path", "a.md"}, {"ops", Json::array({op})}, {"if_match", "*"}});
+  };
+
+  const auto missing = write("none.md");
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().reason == Reason::EtagMismatch);
+  CHECK_FALSE(world.files.contains("none.md"));
+  CHECK(write("a.md"));
+  CHECK(patch({{"op", "append_body"}, {"markdown", "x"}}));
+  bool is_first = true;
+  world.before_write = [&](const std::string&) {
+    if (std::exchange(is_first, false)) world.files["a.md"] += "late\n";
+  };
+  CHECK(patch({{"op", "rename_heading"}, {"from", "Old"}, {"to", "New"}}));
+  CHECK(world.files["a.md"] == "---\nk: 1\n---\n# New\nx\nlate\n");
+  world.before_write = {};
+  CHECK(run_operation(world, note_delete(), Json{{"path", "a.md"}, {"if_match", "*"}}));
+  CHECK(world.files.empty());
+}
+
+TEST_CASE("note_write and note_patch write notes only, and say what writes the rest", "[ops]") {
+  FakeWorld world;
+  world.files = {{"c.canvas", "{}"}, {"q.base", "views: []\n"}, {"p.png", "text"}, {"A.MD", "x\n"}};
+  const auto old = world.files;
+  const std::vector<std::pair<std::string, std::string>> refused = {
+      {"c.canvas", "canvas_write and canvas_patch"},
+      {"C.CANVAS", "canvas_write and canvas_patch"},
+      {"q.base", "attachment_write"},
+      {"p.png", "attachment_write"},
+      {"d/Foo", "did you mean `d/Foo.md`?"},
+      {"Notes v1.2", "did you mean `Notes v1.2.md`?"}};
+  for (const auto& operation : {note_write(), note_patch()})
+    for (const auto& [path, advice] : refused) {
+      INFO(operation.name << " " << path);
+      Json input{{"path", path}};
+      if (operation.input->find("body") != nullptr)
+        input["body"] = "junk";
+      else
+        input["ops"] = Json::array({{{"op", "append_body"}, {"markdown", "junk"}}});
+
+      const auto answer = run_operation(world, operation, input);
+
+      REQUIRE_FALSE(answer);
+      CHECK(answer.error().reason == Reason::ValidationFailed);
+      INFO(answer.error().message);
+      CHECK(answer.error().message.find(advice) != std::string::npos);
+    }
+  CHECK(world.files == old);
+  CHECK(run_operation(world, note_write(), Json{{"path", "A.MD"}, {"body", "y\n"}}));
+  CHECK(world.files["A.MD"] == "y\n");
+}
+
+TEST_CASE("a note is moved to the name of a note only", "[ops]") {
+  OneNote world("x\n");
+  IndexedLinks indexed(world.files);
+  world.links = &indexed;
+
+  const auto moved = run_operation(world, note_move(), Json{{"from", "a.md"}, {"to", "d/b"}});
+
+  REQUIRE_FALSE(moved);
+  CHECK(moved.error().reason == Reason::ValidationFailed);
+  CHECK(moved.error().message.find("`d/b.md`") != std::string::npos);
+  CHECK(world.writes.empty());
+}
+
 TEST_CASE("note_write keeps, replaces or removes the property block", "[ops][A20]") {
   OneNote world("---\na: 1\n---\nold\n");
   const auto write = [&](Json more) {
@@ -302,6 +377,7 @@ TEST_CASE("tag_rename lists what it would do, then does it", "[ops][A51]") {
                  {"q.md", "```query\ntag:#proj\n```\n"},
                  {"v.base", "filters: file.hasTag(\"proj\")\n"},
                  {"w.base", "filters: project\n"}};
+  const auto old_bytes = world.files["a.md"];
   IndexedLinks indexed(world.files);
   world.links = &indexed;
 
@@ -312,6 +388,12 @@ TEST_CASE("tag_rename lists what it would do, then does it", "[ops][A51]") {
 
   CHECK(planned["changed"][0]["path"] == "a.md");
   CHECK(planned["changed"][0]["count"] == 2);
+  for (const Json& row : {planned["changed"][0], done["changed"][0]}) {
+    CHECK(row["old_etag"] == etag_of(old_bytes));
+    CHECK(row["etag"] == world.etag("a.md"));
+    CHECK(row["old_size"] == old_bytes.size());
+    CHECK(row["size"] == world.files["a.md"].size());
+  }
   CHECK(done["changed"].size() == 1);
   CHECK(done["also_mentions"] == Json({"q.md", "v.base"}));
   CHECK(world.files["a.md"] == "---\ntags: [work]\n---\n#work/x `#proj`\n");

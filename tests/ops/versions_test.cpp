@@ -43,6 +43,19 @@ TEST_CASE("every version that a write replaced can be listed, compared and resto
   CHECK(world.files["a.md"] == "one\n");
 }
 
+TEST_CASE("versions of files that are no notes come back too", "[ops]") {
+  FakeWorld world;
+  for (const auto* path : {"c.canvas", "q.base", "p.png"}) {
+    INFO(path);
+    world.files[path] = "{}";
+    world.versions.clear();
+    REQUIRE(run_operation(world, note_delete(), Json{{"path", path}}));
+
+    CHECK(run_operation(world, note_restore(), Json{{"path", path}, {"version", 1}}));
+    CHECK(world.files[path] == "{}");
+  }
+}
+
 TEST_CASE("a deleted note comes back byte for byte", "[ops]") {
   FakeWorld world;
   world.files["a.md"] = "\xEF\xBB\xBF---\nk: 1\n---\r\nbytes \xff\r\n";

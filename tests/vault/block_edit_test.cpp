@@ -57,6 +57,49 @@ TEST_CASE("a block that is missing or would lose its id is an error", "[vault][A
   CHECK(with_block("a ^d\n\nb ^d\n", "d", "x") == "x ^d\n\nb ^d\n");
 }
 
+TEST_CASE("Markdown that gives the block another id is refused, its own id is not doubled",
+          "[vault][A35]") {
+  for (const auto& [bytes, markdown] :
+       std::vector<std::pair<std::string, std::string>>{{"t ^p\n", "u ^q"},
+                                                        {"t ^p\n", "u\n^q"},
+                                                        {"t\n\n^p\n", "u ^q"},
+                                                        {"## H ^p\n", "## N ^q"},
+                                                        {"> t ^p\n", "u\t^q"},
+                                                        {"- t ^p\n- o\n", "u ^q\n- child"},
+                                                        {"- t ^p\n- o\n", "- u ^q"}}) {
+    INFO(bytes << " " << markdown);
+    const auto refused = replace_block(bytes, "p", markdown);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().reason == Reason::ValidationFailed);
+    CHECK(refused.error().message.find("rename_block") != std::string::npos);
+    CHECK(refused.error().details["actual"] == "^q");
+  }
+  CHECK(with_block("- a\n- b ^x\n\n^l\n", "l", "- n ^y") == "- n ^y\n\n^l\n");
+  CHECK(with_block("- a ^x\n- b\n", "x", "n\n- k ^y") == "- n ^x\n  - k ^y\n- b\n");
+  CHECK(with_block("- a ^x\n- b\n", "x", "n ^X\n- k") == "- n ^x\n  - k\n- b\n");
+}
+
+TEST_CASE("a block gets another id and keeps every other byte", "[vault]") {
+  const auto renamed = [](std::string_view bytes, std::string_view to) {
+    return shown_edit(rename_block(bytes, "^Old", to));
+  };
+  CHECK(renamed("t ^old\n", "new-1") == "t ^new-1\n");
+  CHECK(renamed("t ^old\r\n\r\nx", " ^n ") == "t ^n\r\n\r\nx");
+  CHECK(renamed("- a ^old\n  - k ^k\n", "n") == "- a ^n\n  - k ^k\n");
+  CHECK(renamed("| a |\n| - |\n| 1 |\n\n^old\n", "n") == "| a |\n| - |\n| 1 |\n\n^n\n");
+  CHECK(renamed("> q\n\n^old\n", "n") == "> q\n\n^n\n");
+  CHECK(renamed("## H ^old\n`^old`\n", "n") == "## H ^n\n`^old`\n");
+  CHECK(renamed("t ^old\n", "OLD") == "t ^OLD\n");
+  CHECK(renamed("a ^old\n\nb ^old\n", "n") == "a ^n\n\nb ^old\n");
+  CHECK(renamed("a ^old\n\nb ^n\n", "N") == "error conflict");
+  CHECK(renamed("a ^other\n", "n") == "error target_not_found");
+  CHECK(renamed("a\xff ^old\n", "n") == "error not_utf8");
+  for (const auto* wrong : {"", "^", "a b", "a_b", "é", "a#b", "n\nm", "^^n"}) {
+    INFO(wrong);
+    CHECK(renamed("t ^old\n", wrong) == "error validation_failed");
+  }
+}
+
 TEST_CASE("a row goes to the end of a table", "[vault]") {
   const auto row = [](std::string_view bytes, std::vector<std::string> cells) {
     return shown_edit(append_table_row(bytes, "t", cells));
@@ -109,6 +152,10 @@ TEST_CASE("random block edits keep every other byte", "[vault][A35][A37]") {
     for (const Block& block : note.blocks) {
       INFO(text);
       INFO(block.id);
+      const auto with_id = rename_block(text, block.id, "other");
+      REQUIRE(with_id);
+      CHECK(*with_id == std::string(text).replace(block.mark + 1, block.id.size(), "other"));
+      CHECK(parse_note(*with_id).blocks.size() == count);
       const std::string& markdown = texts[pick(texts.size())];
       INFO(markdown);
       const auto done = replace_block(text, block.id, markdown);

@@ -182,7 +182,19 @@ TEST_CASE("the operations of a patch run in order, all or none", "[vault][A27]")
   CHECK(applied(patch, std::nullopt) == "error not_found");
 }
 
-TEST_CASE("random renames of tags change those tags and nothing else", "[vault][A35]") {
+TEST_CASE("a change for any version needs a file", "[vault][A11]") {
+  NoteChange write = change_of(NoteChange::Kind::Write);
+  write.if_match = "*";
+  write.body = "new\n";
+  CHECK(applied(write, std::nullopt) == "error etag_mismatch");
+  CHECK(applied(write, "old\n") == "new\n");
+  CHECK(applied(write, "") == "new\n");
+  CHECK_FALSE(write.is_for_one_version());
+  write.if_match = "0000000000000000";
+  CHECK(write.is_for_one_version());
+}
+
+TEST_CASE("random renames of tags change those tags and nothing else", "[vault][A51]") {
   std::mt19937 random(17);
   const std::vector<std::string> names = {"a", "A", "a/b", "ab", "a/b/c", "ä", "Ä/x", "b", "x-1"};
   const std::vector<std::string> pieces = {
