@@ -61,14 +61,16 @@ class Progress {
   ProgressBar bar_;
 };
 
-int print_stream_end(const Answer& answer) {
+int print_stream_end(const Operation& operation, const Answer& answer) {
+  const auto type = [&](const char* end) { return operation.stream_prefix() + end; };
   if (answer.result)
     return write_all(STDOUT_FILENO,
-                     data_text({{"type", "ai.complete"}, {"data", *answer.result}}, false))
+                     data_text({{"type", type("complete")}, {"data", *answer.result}}, false))
                ? 0
                : 1;
-  write_all(STDOUT_FILENO,
-            data_text({{"type", "ai.error"}, {"error", answer.result.error().to_json()}}, false));
+  write_all(
+      STDOUT_FILENO,
+      data_text({{"type", type("error")}, {"error", answer.result.error().to_json()}}, false));
   return print_error(answer.result.error());
 }
 
@@ -97,7 +99,7 @@ int print_whole_list(Dispatcher& dispatcher, Call call) {
 int print_answer(const Invocation& invocation, const Answer& answer) {
   if (answer.result && answer.file)
     return print_file(invocation.output, *answer.result, *answer.file);
-  if (invocation.global.stream) return print_stream_end(answer);
+  if (invocation.global.stream) return print_stream_end(*invocation.command->operation, answer);
   if (answer.result && invocation.global.ndjson && !answer.is_accepted)
     return print_lines(*invocation.command->operation, *answer.result);
   const auto& operation = *invocation.command->operation;

@@ -86,6 +86,9 @@ struct Operation {
     return !list.empty() && output->find("next_cursor") != nullptr &&
            input->find("cursor") != nullptr && input->find("limit") != nullptr;
   }
+  /// In front of the events `complete` and `error`, one of which ends a streamed call: `ai.` for
+  /// what the AI operations answer (rows D42, D43), nothing else.
+  std::string stream_prefix() const;
   /// The largest page that it gives, at most `most`.
   int page_size(int most) const;
 

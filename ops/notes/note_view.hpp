@@ -126,7 +126,7 @@ Field<Struct> path_field(std::string Struct::*member) {
 }
 template <typename Struct>
 Field<Struct> if_match_field(std::string Struct::*member) {
-  return field("if_match", member, "Etag that the note must still have; else `etag_mismatch`.",
+  return field("if_match", member, "Etag that the file must still have; else `etag_mismatch`.",
                optional, header, length(0, 128));
 }
 template <typename Struct>
