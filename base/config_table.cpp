@@ -26,7 +26,7 @@ ConfigKey tuning(std::string key, std::string variable, ConfigKind kind, std::st
 /// Where the environment wins.
 ConfigKey safety(std::string key, std::string variable, ConfigKind kind, std::string about) {
   auto row = tuning(std::move(key), std::move(variable), kind, std::move(about));
-  row.wins = ConfigWins::Environment;
+  row.wins = ConfigWins::Variable;
   return row;
 }
 ConfigKey variable_only(std::string key, std::string variable, ConfigKind kind, std::string about,

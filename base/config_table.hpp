@@ -7,15 +7,15 @@
 namespace indx {
 
 enum class ConfigKind : std::uint8_t { Text, Integer, Number, Flag, Globs };
-/// Who wins when both the environment and the file set a key (row D26).
-enum class ConfigWins : std::uint8_t { Environment, File };
+/// Who wins when both the variable and the file set a key (row D26).
+enum class ConfigWins : std::uint8_t { Variable, File };
 
 /// One key: its name in the file and the variable that sets it (empty: only the other one does).
 struct ConfigKey {
   std::string key;
   std::string variable;
   ConfigKind kind = ConfigKind::Text;
-  ConfigWins wins = ConfigWins::Environment;
+  ConfigWins wins = ConfigWins::Variable;
   double least = 0, most = 0;        ///< of numbers
   std::vector<std::string> choices;  ///< of text; empty: any
   bool in_file = true;

@@ -7,6 +7,7 @@
 #include "cli/place.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/signals.hpp"
+#include "cli/vault_paths.hpp"
 
 #include <optional>
 #include <unistd.h>
@@ -124,7 +125,12 @@ void mention_waiting_job(Place& place) {
 
 }  // namespace
 
-int run_command(const Invocation& invocation, const Environment& env, const Registry& registry) {
+int run_command(const Invocation& typed, const Environment& env, const Registry& registry) {
+  auto input = with_vault_paths(typed.command->operation->input, typed.input,
+                                named_vault(typed.global, env));
+  if (!input) return print_error(input.error());
+  Invocation invocation = typed;
+  invocation.input = std::move(*input);
   if (const auto checked = check_call(invocation); !checked) return print_error(checked.error());
   Call call;
   std::optional<SignalWatch> watch;

@@ -52,6 +52,9 @@ struct Operation {
   Route route;
   std::string cli;                          ///< `note get`
   std::vector<std::string> cli_positional;  ///< fields given without a flag, in order
+  /// What follows the words in a true call, as a shell reads it: `Projects/Plan.md --from 3`.
+  /// Empty: nothing is required but the path of a note.
+  std::string example;
   Execution execution = Execution::Inline;
   std::size_t inline_limit = 1;
   Effect effect = Effect::Reads;

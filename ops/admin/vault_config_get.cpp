@@ -67,6 +67,7 @@ Operation vault_config_get() {
       .scopes = {Scope::VaultAdmin},
       .route = {"GET", "/v1/vault/config"},
       .cli_positional = {"key"},
+      .example = "http.workers",
       .needs = Needs::Files,
       .is_idempotent = true,
       .is_listed_in_mcp = false,
