@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "cli/serve.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -34,9 +35,6 @@ std::string did_you_mean(const std::string& word, const Words& candidates,
   const std::string best = nearest(word, candidates);
   return best.empty() ? "" : cat(" Did you mean `", dashes, best, "`?");
 }
-
-/// As a shell takes it whatever it holds.
-std::string quoted(const std::string& word) { return "'" + replace_all(word, "'", "'\\''") + "'"; }
 
 /// What stands for `@` in front of a value: `@file` and `-` are read, `@@x` is `@x`.
 bool takes_sources(const SchemaNode& schema) {
@@ -141,9 +139,9 @@ class ArgParser {
         result_.command == nullptr ? "" : " of `indx " + join(result_.words, " ") + "`";
     const bool takes_more = result_.command != nullptr && positionals_.size() + named_.size() <
                                                               result_.command->positionals().size();
-    const std::string hint =
-        takes_more ? cat(" If it is no flag but an argument, type `-- ", quoted("--" + typed), "`.")
-                   : "";
+    const std::string hint = takes_more ? cat(" If it is no flag but an argument, type `-- ",
+                                              shell_word("--" + typed), "`.")
+                                        : "";
     return invalid(
         cat("`--", name, "` is no flag", where, ".", did_you_mean(name, known_flags(), "--"), hint),
         Json{{"path", "--" + name}, {"actual", "unknown flag"}});
