@@ -89,15 +89,15 @@ struct Operation {
     return !list.empty() && output->find("next_cursor") != nullptr &&
            input->find("cursor") != nullptr && input->find("limit") != nullptr;
   }
-  /// In front of the events `complete` and `error`, one of which ends a streamed call: `ai.` for
-  /// what the AI operations answer (rows D42, D43), nothing else.
-  std::string stream_prefix() const;
   /// The largest page that it gives, at most `most`.
   int page_size(int most) const;
 
   /// Whether an Idempotency-Key means something: the call changes something or may cost money
   /// (G16).
   bool takes_idempotency_key() const { return effect != Effect::Reads || needs_provider; }
+  /// In front of the events `complete` and `error`, one of which ends a streamed call: `ai.` for
+  /// what the AI operations answer (rows D42, D43), nothing else.
+  std::string stream_prefix() const;
 };
 
 /// The explicit list of operations, in the order of the docs. Copies share it.

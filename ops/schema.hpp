@@ -20,13 +20,14 @@ struct SchemaNode {
   std::optional<double> minimum, maximum;             ///< Integer, Number
   std::optional<std::size_t> min_length, max_length;  ///< String: bytes; Array: items; Map: entries
   Json default_value;                                 ///< null: none
-  bool is_nullable = false;    ///< JSON null is a value of its own (note_write's frontmatter)
-  bool is_secret = false;      ///< masked wherever a call is shown
-  bool is_vault_path = false;  ///< String: a path of the vault; Array: each item is one
-  bool is_header = false;      ///< also taken from a header: if_match, idempotency_key
+  bool is_nullable = false;  ///< JSON null is a value of its own (note_write's frontmatter)
+  bool is_secret = false;    ///< masked wherever a call is shown
+  bool is_header = false;    ///< also taken from a header: if_match, idempotency_key
   std::shared_ptr<const SchemaNode> items;  ///< Array, Map
   struct Property;
   std::vector<Property> properties;  ///< Object, required ones first
+  /// String: a path of the vault; Array: each item is one.
+  bool is_vault_path = false;
 
   const Property* find(std::string_view name) const;
 };
