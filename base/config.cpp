@@ -1,14 +1,9 @@
 #include "base/config.hpp"
 
+#include "base/config_table.hpp"
 #include "base/edit_distance.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
-
-#include <Poco/AutoPtr.h>
-#include <Poco/Exception.h>
-#include <Poco/Util/JSONConfiguration.h>
-#include <Poco/Util/LayeredConfiguration.h>
-#include <Poco/Util/MapConfiguration.h>
 
 #include <algorithm>
 #include <charconv>
@@ -16,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
+#include <map>
 #include <mutex>
 #include <sstream>
 
@@ -28,138 +23,21 @@ namespace {
 constexpr std::size_t kMaxFileBytes = 1U << 20U;
 constexpr const char* kFileName = "config.json";
 
-enum class Kind : std::uint8_t { Text, Integer, Number, Flag, Globs };
-/// Who wins when both the environment and the file set a key (row D26).
-enum class Wins : std::uint8_t { Environment, File };
+enum class Origin : std::uint8_t { Environment, File, Call };
 
-/// One key: its name in the file and the variable that sets it (empty: only the other one does).
-struct Setting {
-  std::string key;
-  std::string variable;
-  Kind kind = Kind::Text;
-  Wins wins = Wins::Environment;
-  double least = 0, most = 0;        ///< of numbers
-  std::vector<std::string> choices;  ///< of text; empty: any
-  bool in_file = true;
-  bool is_secret = false;
-};
-
-constexpr double kNoLimit = 9e15;  // every integer below is exact as a double
-constexpr double kMaxMillis = 86'400'000;
-
-Setting tuning(std::string key, std::string variable, Kind kind, double least, double most) {
-  return {std::move(key), std::move(variable), kind, Wins::File, least, most, {}, true, false};
-}
-Setting variable_only(std::string key, std::string variable, Kind kind) {
-  return {std::move(key), std::move(variable), kind, Wins::Environment, 0, 0, {}, false, false};
-}
-Setting choice(std::string key, std::string variable, std::vector<std::string> choices) {
-  auto setting = variable_only(std::move(key), std::move(variable), Kind::Text);
-  setting.choices = std::move(choices);
-  return setting;
-}
-
-const std::vector<Setting>& settings() {
-  static const auto* const all = [] {
-    auto port = variable_only("port", "INDX_PORT", Kind::Integer);
-    port.most = 65535;
-    auto timeout = variable_only("ai.timeout_ms", "INDX_AI_TIMEOUT_MS", Kind::Integer);
-    timeout.least = 1, timeout.most = kMaxMillis;
-    auto api_key = variable_only("openai.api_key", "INDX_OPENAI_API_KEY", Kind::Text);
-    auto other_api_key = variable_only("openai.api_key_alias", "OPENAI_API_KEY", Kind::Text);
-    api_key.is_secret = other_api_key.is_secret = true;
-    return new std::vector<Setting>{
-        // never freed: other statics may still read it at exit
-        variable_only("index_dir", "INDX_INDEX_DIR", Kind::Text),
-        variable_only("host", "INDX_HOST", Kind::Text),
-        port,
-        choice("durability", "INDX_DURABILITY", {"full", "normal", "off"}),
-        choice("log.format", "INDX_LOG_FORMAT", {"text", "json"}),
-        choice("log.level", "INDX_LOG_LEVEL", {"debug", "info", "warn", "error"}),
-        variable_only("watch", "INDX_WATCH", Kind::Flag),
-        tuning("http.workers", "INDX_HTTP_WORKERS", Kind::Integer, 1, 1024),
-        tuning("http.rate_limit_per_minute", "INDX_RATE_LIMIT_PER_MINUTE", Kind::Integer, 0, 1e9),
-        tuning("case_insensitive_match", "", Kind::Flag, 0, 0),
-        tuning("legacy_properties", "", Kind::Flag, 0, 0),
-        tuning("attachments.max_bytes", "INDX_ATTACHMENTS_MAX_BYTES", Kind::Integer, 0, kNoLimit),
-        tuning("time_zone", "INDX_TIME_ZONE", Kind::Text, 0, 0),
-        tuning("daily.folder", "", Kind::Text, 0, 0),
-        tuning("daily.format", "", Kind::Text, 0, 0),
-        tuning("daily.template", "", Kind::Text, 0, 0),
-        tuning("versions.max_per_note", "", Kind::Integer, 0, 1e6),
-        tuning("versions.days", "", Kind::Integer, 0, 36500),
-        tuning("versions.max_bytes", "", Kind::Integer, 0, kNoLimit),
-        {"ai.enabled", "INDX_AI_ENABLED", Kind::Flag, Wins::Environment, 0, 0, {}, true, false},
-        {"ai.provider", "INDX_AI_PROVIDER", Kind::Text, Wins::Environment, 0, 0, {}, true, false},
-        variable_only("embeddings.provider", "INDX_EMBEDDINGS_PROVIDER", Kind::Text),
-        {"ai.model", "INDX_AI_MODEL", Kind::Text, Wins::Environment, 0, 0, {}, true, false},
-        variable_only("openai.base_url", "INDX_OPENAI_BASE_URL", Kind::Text),
-        api_key,
-        other_api_key,
-        tuning("ai.max_input_tokens", "INDX_AI_MAX_INPUT_TOKENS", Kind::Integer, 1, 1e8),
-        tuning("ai.max_output_tokens", "INDX_AI_MAX_OUTPUT_TOKENS", Kind::Integer, 1, 1e8),
-        tuning("ai.temperature", "INDX_AI_TEMPERATURE", Kind::Number, 0, 2),
-        timeout,
-        tuning("ai.allow_globs", "INDX_AI_ALLOW_GLOBS", Kind::Globs, 0, 0),
-        tuning("ai.deny_globs", "INDX_AI_DENY_GLOBS", Kind::Globs, 0, 0),
-        tuning("jobs.lease_ms", "INDX_JOBS_LEASE_MS", Kind::Integer, 2, kMaxMillis),
-        tuning("jobs.heartbeat_ms", "INDX_JOBS_HEARTBEAT_MS", Kind::Integer, 1, kMaxMillis),
-        tuning("jobs.sweep_ms", "INDX_JOBS_SWEEP_MS", Kind::Integer, 1, kMaxMillis),
-        tuning("jobs.stop_grace_ms", "INDX_JOBS_STOP_GRACE_MS", Kind::Integer, 0, kMaxMillis),
-        tuning("jobs.runners", "INDX_JOBS_RUNNERS", Kind::Integer, 1, 256),
-        tuning("jobs.lanes_per_job", "INDX_JOBS_LANES_PER_JOB", Kind::Integer, 1, 1024),
-        tuning("jobs.lanes", "INDX_JOBS_LANES", Kind::Integer, 1, 1024),
-        tuning("jobs.max_attempts", "INDX_JOBS_MAX_ATTEMPTS", Kind::Integer, 1, 1000),
-        tuning("jobs.max_crashes", "INDX_JOBS_MAX_CRASHES", Kind::Integer, 1, 1000),
-    };
-  }();
-  return *all;
-}
-
-/// Variables that other parts of the program read.
-constexpr const char* kOtherVariables[] = {"INDX_VAULT", "INDX_URL", "INDX_TOKEN"};
-
-const Setting* find_setting(std::string_view key) {
-  const auto it = std::find_if(settings().begin(), settings().end(),
-                               [&](const Setting& s) { return s.key == key; });
-  return it == settings().end() ? nullptr : &*it;
-}
-
-std::string number_text(double value) {
-  return value == static_cast<double>(static_cast<std::int64_t>(value))
-             ? cat(static_cast<std::int64_t>(value))
-             : cat(value);
-}
-
-std::string allowed_values(const Setting& setting) {
-  const auto range = cat(" from ", number_text(setting.least), " to ", number_text(setting.most));
-  switch (setting.kind) {
-    case Kind::Text:
-      return setting.choices.empty() ? "text" : cat("one of ", join(setting.choices, ", "));
-    case Kind::Integer:
-      return "a whole number" + range;
-    case Kind::Number:
-      return "a number" + range;
-    case Kind::Flag:
-      return "true or false";
-    case Kind::Globs:
-      return "a list of path globs";
-  }
-  return {};
-}
-
-enum class Origin : std::uint8_t { Environment, File };
-
-Error bad_value(const Setting& setting, Origin origin, const std::string& value,
+Error bad_value(const ConfigKey& setting, Origin origin, const std::string& value,
                 const std::string& allowed) {
-  const bool from_file = origin == Origin::File;
-  const auto& name = from_file ? setting.key : setting.variable;
+  const auto& name = origin == Origin::Environment ? setting.variable : setting.key;
+  const std::string source = origin == Origin::File          ? kFileName
+                             : origin == Origin::Environment ? "environment"
+                                                             : "call";
+  const std::string place = origin == Origin::File          ? cat("; it is set in ", kFileName)
+                            : origin == Origin::Environment ? "; it is set in the environment"
+                                                            : "";
   const auto shown =
       setting.is_secret ? std::string() : cat(" is `", prefix_at_grapheme(value, 100), "` but");
-  auto message = cat(name, shown, " must be ", allowed, "; it is set in ",
-                     from_file ? kFileName : "the environment", ".");
-  Json details{
-      {"key", name}, {"source", from_file ? kFileName : "environment"}, {"allowed", allowed}};
+  auto message = cat(name, shown, " must be ", allowed, place, ".");
+  Json details{{"key", name}, {"source", source}, {"allowed", allowed}};
   if (!setting.is_secret) details["value"] = std::string(prefix_at_grapheme(value, 100));
   return invalid(std::move(message), std::move(details));
 }
@@ -180,17 +58,17 @@ bool looks_secret(std::string name) {
   return false;
 }
 
-bool has_kind(const Json& value, Kind kind) {
+bool has_kind(const Json& value, ConfigKind kind) {
   switch (kind) {
-    case Kind::Text:
+    case ConfigKind::Text:
       return value.is_string();
-    case Kind::Integer:
+    case ConfigKind::Integer:
       return value.is_number_integer();
-    case Kind::Number:
+    case ConfigKind::Number:
       return value.is_number();
-    case Kind::Flag:
+    case ConfigKind::Flag:
       return value.is_boolean();
-    case Kind::Globs:
+    case ConfigKind::Globs:
       return value.is_array() &&
              std::all_of(value.begin(), value.end(), [](const Json& v) { return v.is_string(); });
   }
@@ -198,16 +76,16 @@ bool has_kind(const Json& value, Kind kind) {
 }
 
 bool is_group(const std::string& key) {
-  return std::any_of(settings().begin(), settings().end(),
-                     [&](const Setting& s) { return s.in_file && s.key.starts_with(key + "."); });
+  return std::any_of(config_keys().begin(), config_keys().end(),
+                     [&](const ConfigKey& s) { return s.in_file && s.key.starts_with(key + "."); });
 }
 
 /// ` Did you mean x?` for a name that is near to a known one; empty otherwise.
-std::string meant_instead(const std::string& name, std::string Setting::*known) {
+std::string meant_instead(const std::string& name, std::string ConfigKey::*known) {
   std::string nearest;
   std::size_t best = std::max<std::size_t>(2, name.size() / 4) + 1;
-  for (const auto& setting : settings()) {
-    if ((setting.*known).empty() || (known == &Setting::key && !setting.in_file)) continue;
+  for (const auto& setting : config_keys()) {
+    if ((setting.*known).empty() || (known == &ConfigKey::key && !setting.in_file)) continue;
     const auto distance = edit_distance(name.substr(0, 64), setting.*known);
     if (distance < best) best = distance, nearest = setting.*known;
   }
@@ -225,7 +103,7 @@ Status check_members(const Json& object, const std::string& prefix,
                           "; set the environment variable instead."),
                       {{"key", key}});
     if (value.is_null()) continue;
-    const auto* setting = name.find('.') == name.npos ? find_setting(key) : nullptr;
+    const auto* setting = name.find('.') == name.npos ? find_config_key(key) : nullptr;
     if (setting != nullptr && setting->in_file) {
       if (!has_kind(value, setting->kind))
         return bad_value(*setting, Origin::File,
@@ -239,7 +117,7 @@ Status check_members(const Json& object, const std::string& prefix,
       if (value.is_object()) INDX_TRY(check_members(value, key + ".", nullptr));  // for secrets
       if (warnings != nullptr)
         warnings->push_back(cat(kFileName, " sets ", key, ", which is not a key of this version.",
-                                meant_instead(key, &Setting::key)));
+                                meant_instead(key, &ConfigKey::key)));
     }
   }
   return {};
@@ -261,7 +139,8 @@ Result<std::string> read_file_text(const std::string& index_dir) {
   return text;
 }
 
-Status check_file_text(const std::string& text, std::vector<std::string>* warnings) {
+/// The object in the file, refused when it holds a secret or a wrong type.
+Result<Json> read_file_object(const std::string& text, std::vector<std::string>* warnings) {
   Json document;
   try {
     document = Json::parse(text);
@@ -274,27 +153,20 @@ Status check_file_text(const std::string& text, std::vector<std::string>* warnin
                     {{"line", line}});
   }
   if (!document.is_object()) return bad_file(cat(kFileName, " must hold one JSON object."));
-  return check_members(document, "", warnings);
+  INDX_TRY(check_members(document, "", warnings));
+  return document;
 }
 
-/// Both layers in both orders, so that each key is looked up in the order that it asks for.
+/// What the file and the environment set, each key as text; which of them wins is up to the key.
 class Layers {
  public:
-  static Result<Layers> load(const std::string& file_text, const Environment& env) {
-    try {
-      Layers layers;
-      std::istringstream in(file_text);
-      layers.file_ = new Poco::Util::JSONConfiguration(in);
-      for (const auto& setting : settings()) {
-        if (setting.variable.empty()) continue;
-        auto value = env(setting.variable);
-        if (!value || trim(*value).empty()) continue;  // set to nothing is not set
-        layers.environment_->setString(setting.key, env_text(setting, std::string(trim(*value))));
-      }
-      layers.stack();
-      return layers;
-    } catch (const Poco::Exception& failure) {
-      return bad_file(cat(kFileName, " cannot be used: ", failure.name(), "."));
+  /// `document` was checked, see read_file_object.
+  Layers(Json document, const Environment& env) : file_(std::move(document)) {
+    for (const auto& setting : config_keys()) {
+      if (setting.variable.empty()) continue;
+      const auto value = env(setting.variable);
+      if (!value || trim(*value).empty()) continue;  // set to nothing is not set
+      environment_[setting.key] = env_text(setting, std::string(trim(*value)));
     }
   }
 
@@ -303,41 +175,40 @@ class Layers {
     Origin origin;
   };
   std::optional<Found> find(const std::string& key) const {
-    const auto& setting = *find_setting(key);
-    const auto& layer = layer_of(setting);
-    if (!layer.has(key)) return std::nullopt;
-    const bool has_file = setting.in_file && file_->has(key);
-    const bool file_won = has_file && (setting.wins == Wins::File || !environment_->has(key));
-    return Found{layer.getRawString(key), file_won ? Origin::File : Origin::Environment};
+    const auto& setting = *find_config_key(key);
+    auto in_file = setting.in_file ? file_text(key) : std::nullopt;
+    const auto in_environment = environment_.find(key);
+    const bool has_variable = in_environment != environment_.end();
+    if (in_file && (setting.wins == ConfigWins::File || !has_variable))
+      return Found{std::move(*in_file), Origin::File};
+    if (has_variable) return Found{in_environment->second, Origin::Environment};
+    return std::nullopt;
   }
-  const Poco::Util::AbstractConfiguration& file() const { return *file_; }
+  /// Strings as they are, everything else as JSON; null is not set.
+  std::optional<std::string> file_text(const std::string& key) const {
+    const Json* place = &file_;
+    for (const auto& name : split(key, '.')) {
+      if (!place->is_object()) return std::nullopt;
+      const auto member = place->find(name);
+      if (member == place->end()) return std::nullopt;
+      place = &*member;
+    }
+    if (place->is_null()) return std::nullopt;
+    return place->is_string() ? place->get<std::string>() : place->dump();
+  }
 
  private:
   /// Globs are a comma list in a variable; both layers hold them as a JSON list.
-  static std::string env_text(const Setting& setting, std::string value) {
-    if (setting.kind != Kind::Globs) return value;
+  static std::string env_text(const ConfigKey& setting, std::string value) {
+    if (setting.kind != ConfigKind::Globs) return value;
     Json list = Json::array();
     for (const auto& glob : split(value, ','))
       if (!trim(glob).empty()) list.push_back(replace_invalid_utf8(trim(glob)));
     return list.dump();
   }
-  const Poco::Util::AbstractConfiguration& layer_of(const Setting& setting) const {
-    if (!setting.in_file) return *environment_;
-    return setting.wins == Wins::File ? *file_first_ : *environment_first_;
-  }
-  void stack() {
-    environment_first_->add(environment_, 0);
-    environment_first_->add(file_, 1);
-    file_first_->add(file_, 0);
-    file_first_->add(environment_, 1);
-  }
 
-  template <typename T>
-  using Ptr = Poco::AutoPtr<T>;  // Poco counts the references of its configurations
-  Ptr<Poco::Util::AbstractConfiguration> file_;
-  Ptr<Poco::Util::AbstractConfiguration> environment_{new Poco::Util::MapConfiguration};
-  Ptr<Poco::Util::LayeredConfiguration> environment_first_{new Poco::Util::LayeredConfiguration};
-  Ptr<Poco::Util::LayeredConfiguration> file_first_{new Poco::Util::LayeredConfiguration};
+  Json file_;
+  std::map<std::string, std::string> environment_;  ///< by key
 };
 
 std::optional<bool> parse_flag(const std::string& text) {
@@ -363,7 +234,7 @@ class Reader {
   Reader(const Layers& layers, Json* effective) : layers_(layers), effective_(effective) {}
 
   void text(const char* key, std::string& field) {
-    read(key, [&](const Setting& setting, const std::string& value) {
+    read(key, [&](const ConfigKey& setting, const std::string& value) {
       const auto& all = setting.choices;
       if (!all.empty() && std::find(all.begin(), all.end(), value) == all.end()) return false;
       field = value;
@@ -373,7 +244,7 @@ class Reader {
     note(key, field);
   }
   void flag(const char* key, bool& field) {
-    read(key, [&](const Setting&, const std::string& value) {
+    read(key, [&](const ConfigKey&, const std::string& value) {
       const auto parsed = parse_flag(value);
       field = parsed.value_or(field);
       return parsed.has_value();
@@ -382,7 +253,7 @@ class Reader {
   }
   template <typename T>
   void number(const char* key, T& field) {
-    read(key, [&](const Setting& setting, const std::string& value) {
+    read(key, [&](const ConfigKey& setting, const std::string& value) {
       using Parsed = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
       const auto parsed = parse_number<Parsed>(value);
       if (!parsed || !(static_cast<double>(*parsed) >= setting.least &&
@@ -399,7 +270,7 @@ class Reader {
     field = std::chrono::milliseconds(millis);
   }
   void globs(const char* key, std::vector<std::string>& field) {
-    read(key, [&](const Setting&, const std::string& value) {
+    read(key, [&](const ConfigKey&, const std::string& value) {
       const auto list = Json::parse(value, nullptr, false);
       if (!list.is_array()) return false;
       field = list.get<std::vector<std::string>>();
@@ -411,7 +282,7 @@ class Reader {
   void fail(const char* key, const std::string& allowed) {
     const auto found = layers_.find(key);
     if (!error_ && found)
-      error_ = bad_value(*find_setting(key), found->origin, found->text, allowed);
+      error_ = bad_value(*find_config_key(key), found->origin, found->text, allowed);
   }
   const std::optional<Error>& error() const { return error_; }
 
@@ -421,19 +292,21 @@ class Reader {
     if (error_) return;
     const auto found = layers_.find(key);
     if (!found) return;
-    const auto& setting = *find_setting(key);
+    const auto& setting = *find_config_key(key);
     if (!use(setting, found->text)) fail(key, allowed_values(setting));
   }
 
   void note(const char* key, const Json& value) const {
     if (effective_ == nullptr) return;
     const auto found = layers_.find(key);
-    const auto& setting = *find_setting(key);
+    const auto& setting = *find_config_key(key);
     (*effective_)[key] = {{"value", setting.is_secret ? Json(found ? "(set)" : "") : value},
                           {"source", !found                          ? "default"
                                      : found->origin == Origin::File ? "file"
                                                                      : "environment"},
-                          {"is_settable", setting.in_file}};
+                          {"is_settable", setting.in_file},
+                          {"variable", setting.variable},
+                          {"about", setting.about}};
   }
 
   const Layers& layers_;
@@ -516,20 +389,19 @@ void read_jobs(Reader& reader, JobsConfig& jobs) {
 /// (row D22).
 void read_enabled(Reader& reader, const Layers& layers, bool& enabled) {
   reader.flag("ai.enabled", enabled);
-  if (layers.file().has("ai.enabled") && layers.file().getRawString("ai.enabled") == "false")
-    enabled = false;
+  if (layers.file_text("ai.enabled") == "false") enabled = false;
 }
 
 void warn_of_unknown_variables(const Environment& env, std::vector<std::string>& warnings) {
   for (const auto& name : split(env("INDX_*").value_or(""), '\n')) {
-    const auto is_known = [&](const auto& known) { return name == known; };
-    if (name.empty() ||
-        std::any_of(std::begin(kOtherVariables), std::end(kOtherVariables), is_known))
+    const auto& others = place_variables();
+    if (name.empty() || std::any_of(others.begin(), others.end(),
+                                    [&](const auto& row) { return row.name == name; }))
       continue;
-    if (std::none_of(settings().begin(), settings().end(),
-                     [&](const Setting& s) { return s.variable == name; }))
+    if (std::none_of(config_keys().begin(), config_keys().end(),
+                     [&](const ConfigKey& s) { return s.variable == name; }))
       warnings.push_back(cat("The environment sets ", name, ", which this version does not know.",
-                             meant_instead(name, &Setting::variable)));
+                             meant_instead(name, &ConfigKey::variable)));
   }
 }
 
@@ -551,8 +423,7 @@ Config located_config(const std::string& vault_dir, const Environment& env) {
 
 Status read_config(Config& config, const std::string& file_text, const Environment& env,
                    std::vector<std::string>* warnings, Json* effective) {
-  INDX_TRY(check_file_text(file_text, warnings));
-  const auto layers = INDX_TRY(Layers::load(file_text, env));
+  const Layers layers(INDX_TRY(read_file_object(file_text, warnings)), env);
   if (warnings != nullptr) warn_of_unknown_variables(env, *warnings);
   Reader reader(layers, effective);
   read_server(reader, config);
@@ -574,6 +445,24 @@ void change_member(Json& object, const std::vector<std::string>& names, const Js
     place->erase(names.back());
   else
     (*place)[names.back()] = value;
+}
+
+/// Whether a file with this text could be read.
+Status check_text(const std::string& text) {
+  INDX_TRY(read_file_object(text, nullptr));
+  Config trial;
+  const auto nothing = [](const std::string&) { return std::optional<std::string>(); };
+  return read_config(trial, text, nothing, nullptr, nullptr);
+}
+
+/// A value that was given and not written is not "set in config.json".
+Error of_change(const Error& error, const Json& changes) {
+  const auto key = error.details.value("key", std::string());
+  const bool is_given = changes.contains(key) && error.details.contains("allowed");
+  const auto* setting = is_given ? find_config_key(key) : nullptr;
+  if (setting == nullptr) return error;
+  return bad_value(*setting, Origin::Call, error.details.value("value", std::string()),
+                   error.details["allowed"].get<std::string>());
 }
 
 /// A reader sees the old file or the new one.
@@ -629,24 +518,20 @@ Status change_config_file(const std::string& index_dir, const Json& changes) {
   static std::mutex mutex;  // of this process; the vault's lock keeps others away
   const std::scoped_lock lock(mutex);
   const auto old_text = INDX_TRY(read_file_text(index_dir));
-  INDX_TRY(check_file_text(old_text, nullptr));
-  Json document = Json::parse(old_text);
+  Json document = INDX_TRY(read_file_object(old_text, nullptr));
   for (const auto& [key, value] : changes.items()) {
-    const auto* setting = find_setting(key);
+    const auto* setting = find_config_key(key);
     if (setting == nullptr || !setting->in_file)
       return invalid(cat(key,
                          setting == nullptr
                              ? " is no key of this version."
                              : cat(" is set by the environment alone: ", setting->variable, "."),
-                         setting == nullptr ? meant_instead(key, &Setting::key) : ""),
+                         setting == nullptr ? meant_instead(key, &ConfigKey::key) : ""),
                      {{"key", key}});
     change_member(document, split(key, '.'), value);
   }
   const auto text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  INDX_TRY(check_file_text(text, nullptr));
-  Config trial;
-  const auto nothing = [](const std::string&) { return std::optional<std::string>(); };
-  INDX_TRY(read_config(trial, text, nothing, nullptr, nullptr));
+  if (const auto checked = check_text(text); !checked) return of_change(checked.error(), changes);
   return replace_file(std::filesystem::path(index_dir) / kFileName, text);
 }
 

@@ -78,11 +78,13 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 Environment process_environment();
 
 /// Every key as it is in force: `{"http.workers": {"value": 8, "source":
-/// "default|file|environment", "is_settable": true}}`. Secrets say only whether they are set.
+/// "default|file|environment", "is_settable": true, "variable": "INDX_HTTP_WORKERS", "about": …}}`.
+/// Secrets say only whether they are set.
 Result<Json> effective_config(const std::string& vault_dir, const Environment& env);
 
 /// Sets keys (`http.workers`) of `<index_dir>/config.json`, null takes one away; other members
-/// stay. Nothing is written unless the whole file is valid then. Fails like load_config.
+/// stay. Nothing is written unless the whole file is valid then. Fails like load_config, with
+/// source `call` for a value of `changes`.
 Status change_config_file(const std::string& index_dir, const Json& changes);
 
 /// Builds the configuration for the vault at `vault_dir` from the environment and

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "cli/serve.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -57,10 +58,8 @@ class ArgParser {
         only_words_ = true;
       else if (!only_words_ && arg.starts_with("--"))
         INDX_TRY(take_flag(arg.substr(2)));
-      else if (!only_words_ && arg.size() > 1 && arg[0] == '-')
-        return unknown_flag(arg.substr(1));
       else
-        INDX_TRY(take_word(arg));
+        INDX_TRY(take_word(arg));  // `- milk` too: no flag has one dash, but for `-h`
     }
     if (result_.global.version) return std::move(result_);
     if (result_.command == nullptr && !result_.words.empty()) return missing_verb();
@@ -127,15 +126,25 @@ class ArgParser {
         cat("`indx ", join(result_.words, " "), "` needs a verb: ", join(next, ", "), "."),
         Json{{"path", join(result_.words, " ")}, {"expected", next}, {"actual", "nothing"}});
   }
-  Error unknown_flag(const std::string& name) const {
+  Words known_flags() const {
     Words known;
     for (const auto& row : global_flags()) known.emplace_back(row.name);
     if (result_.command != nullptr)
       for (const auto& flag : result_.command->flags()) known.push_back(flag.name);
+    return known;
+  }
+  /// `typed` is what follows the dashes, `name` the part of it before `=`.
+  Error unknown_flag(const std::string& name, const std::string& typed) const {
     const std::string where =
         result_.command == nullptr ? "" : " of `indx " + join(result_.words, " ") + "`";
-    return invalid(cat("`--", name, "` is no flag", where, ".", did_you_mean(name, known, "--")),
-                   Json{{"path", "--" + name}, {"actual", "unknown flag"}});
+    const bool takes_more = result_.command != nullptr && positionals_.size() + named_.size() <
+                                                              result_.command->positionals().size();
+    const std::string hint = takes_more ? cat(" If it is no flag but an argument, type `-- ",
+                                              shell_word("--" + typed), "`.")
+                                        : "";
+    return invalid(
+        cat("`--", name, "` is no flag", where, ".", did_you_mean(name, known_flags(), "--"), hint),
+        Json{{"path", "--" + name}, {"actual", "unknown flag"}});
   }
 
   Status take_word(const std::string& word) {
@@ -154,9 +163,10 @@ class ArgParser {
     return {};
   }
   Error one_too_many(const std::string& word) const {
-    return invalid(
-        cat("`", word, "` is one argument too many for `indx ", join(result_.words, " "), "`."),
-        Json{{"actual", word}});
+    const bool may_be_flag = word.size() > 2 && word[0] == '-' && word[1] != '-';
+    return invalid(cat("`", word, "` is one argument too many for `indx ", join(result_.words, " "),
+                       "`.", may_be_flag ? did_you_mean(word.substr(1), known_flags(), "--") : ""),
+                   Json{{"actual", word}});
   }
 
   /// `name`, `name=value`, `no-name`.
@@ -177,7 +187,7 @@ class ArgParser {
           return take_named(positional.name, flag_name, std::move(value));
     }
     const auto* row = find_global_flag(flag_name);
-    if (row == nullptr) return unknown_flag(flag_name);
+    if (row == nullptr) return unknown_flag(flag_name, text);
     return take_global(*row, std::move(value));
   }
 
@@ -211,7 +221,7 @@ class ArgParser {
     values.push_back(std::move(*value));
     // `--paths a.md b.md`: nothing else could be meant by the words that follow
     if (flag.schema.type == SchemaNode::Type::Array && result_.command->positionals().empty())
-      while (at_ < args_.size() && !args_[at_].starts_with("-"))
+      while (at_ < args_.size() && !args_[at_].starts_with("--") && args_[at_] != "-")
         values.push_back(INDX_TRY(next_value(flag.name)));
     return {};
   }

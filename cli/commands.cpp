@@ -230,6 +230,7 @@ std::vector<Flag> flags_of(const SchemaNode& input, const std::vector<std::strin
     if (std::find(positionals.begin(), positionals.end(), property.name) != positionals.end())
       continue;
     flags.push_back(flag_of(property.name, {property.name}, property.schema));
+    flags.back().is_required = property.is_required;
     if (property.schema.type == Type::Object) add_flattened(property, flags);
   }
   add_short_forms(flags);

@@ -15,6 +15,7 @@ struct Flag {
   std::string value;                ///< `TEXT`; empty: a switch
   std::vector<std::string> target;  ///< {"vocabulary", "max_per_note"}
   SchemaNode schema;
+  bool is_required = false;
   bool splits_commas = false;  ///< `a,b` are two values
   std::string implied_kind;    ///< value of the `kind` beside it, when that is not given
   bool is_listed = true;       ///< short forms are understood, but help shows the long ones

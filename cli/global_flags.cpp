@@ -36,7 +36,7 @@ std::span<const GlobalFlag> global_flags() {
       text_flag("idempotency-key", "KEY", &G::idempotency_key,
                 "Repeat the call safely: the same key gives the same answer."),
       text_flag("if-match", "ETAG", &G::if_match,
-                "Write only if the note is still at this version."),
+                "Write only if the file is still at this version."),
       switch_flag("dry-run", &G::dry_run, "Show what would change; write nothing."),
       switch_flag("async", &G::is_async, "Answer with a job at once."),
       switch_flag("no-scan", &G::no_scan, "Trust the index; do not look for changed files first."),

@@ -5,7 +5,6 @@
 #include "base/version.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace indx {
 namespace {
@@ -57,15 +56,19 @@ std::string default_text(const SchemaNode& node) {
   return " Default " + (value.is_string() ? value.get<std::string>() : value.dump()) + ".";
 }
 
-std::string flag_row(const Flag& flag) {
-  const bool is_on_by_default = flag.value.empty() && flag.schema.default_value == Json(true);
-  const std::string left = cat("--", is_on_by_default ? "no-" : "", flag.name,
-                               flag.value.empty() ? "" : " " + flag.value);
-  std::string right =
-      flag.schema.description + (is_on_by_default ? " On by default." : default_text(flag.schema));
-  if (flag.schema.type == SchemaNode::Type::Array)
-    right += flag.splits_commas ? " Several with commas." : " May be repeated.";
-  return row(left, right);
+std::string choices_text(const SchemaNode& node) {
+  return node.allowed.empty() ? "" : " One of " + join(node.allowed, ", ") + ".";
+}
+
+bool is_on_by_default(const Flag& flag) {
+  return flag.value.empty() && flag.schema.default_value == Json(true);
+}
+
+/// `Rewrite links.` as it follows a colon.
+std::string in_sentence(std::string text) {
+  const bool is_word = text.size() > 1 && text[1] >= 'a' && text[1] <= 'z';
+  if (is_word && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
 }
 
 std::string global_rows() {
@@ -76,52 +79,24 @@ std::string global_rows() {
   return text;
 }
 
-std::string example_value(const std::string& name) {
-  static const std::map<std::string, std::string> kExamples = {
-      {"path", "Projects/Plan.md"}, {"q", "'quarterly plan'"}, {"id", "01JQ3V0F8Y4T2XK8M6N1ZB5C7D"},
-      {"from", "project"},          {"to", "work/project"},    {"name", "laptop"}};
-  const auto it = kExamples.find(name);
-  return it == kExamples.end() ? upper(name) : it->second;
-}
-
-std::string example_of(const Command& command) {
-  if (!command.example.empty()) return command.example;
-  std::string text = "indx " + join(command.words, " ");
-  for (const auto& positional : command.positionals())
-    if (positional.is_required) text += " " + example_value(positional.name);
-  if (command.operation == nullptr) return text;
-  for (const auto& property : command.operation->input->properties) {
-    const auto& names = command.operation->cli_positional;
-    if (!property.is_required ||
-        std::find(names.begin(), names.end(), property.name) != names.end())
-      continue;
-    if (property.schema.find("kind") != nullptr)
-      text += cat(" --", kebab(property.name), "-glob 'Projects/**'");
-    else if (property.schema.type == SchemaNode::Type::String)
-      text += cat(" --", kebab(property.name), " @text.md");
-    else
-      text += cat(" --", kebab(property.name), " @", property.name, ".json");
-  }
-  if (command.operation->effect == Effect::Destructive) text += " --yes";
-  return text;
-}
-
 std::string command_help(const Command& command) {
   std::string text = cat(command.summary, "\n",
                          command.guidance.empty() ? "" : "\n" + wrapped(command.guidance, 0) + "\n",
                          "\nUsage: indx ", usage_of(command), "\n");
   if (!command.positionals().empty()) text += "\nArguments:\n";
-  for (const auto& positional : command.positionals()) {
-    const std::string choices = positional.schema.allowed.empty()
-                                    ? ""
-                                    : " One of " + join(positional.schema.allowed, ", ") + ".";
-    text += row(upper(positional.name), positional.schema.description + choices);
-  }
+  for (const auto& positional : command.positionals())
+    text += row(upper(positional.name),
+                positional.schema.description + choices_text(positional.schema));
   const bool has_flags = std::any_of(command.flags().begin(), command.flags().end(),
                                      [](const Flag& flag) { return flag.is_listed; });
   if (has_flags) text += "\nFlags:\n";
   for (const auto& flag : command.flags())
-    if (flag.is_listed) text += flag_row(flag);
+    if (flag.is_listed) text += row(flag_usage(flag), flag_about(flag));
+  for (const auto& flag : command.flags())
+    if (const auto members = members_of(flag); flag.is_listed && !members.empty()) {
+      text += cat("\nEach of --", flag.name, " is an object with:\n");
+      for (const auto& member : members) text += row(member.name, member.about);
+    }
   text += "\nExample:\n  " + example_of(command) + "\n";
   if (command.operation != nullptr && command.operation->effect == Effect::Destructive)
     text += "\nIt may lose something: without --yes it ends with exit code 4.\n";
@@ -202,7 +177,51 @@ std::string usage_of(const Command& command) {
   for (const auto& positional : command.positionals())
     text +=
         positional.is_required ? " " + upper(positional.name) : " [" + upper(positional.name) + "]";
-  return command.flags().empty() ? text : text + " [flags]";
+  const auto& flags = command.flags();
+  for (const auto& flag : flags)
+    if (flag.is_required && flag.schema.type != SchemaNode::Type::Object)
+      text += " " + flag_usage(flag);
+  const bool has_more =
+      std::any_of(flags.begin(), flags.end(), [](const Flag& flag) { return !flag.is_required; });
+  return has_more ? text + " [flags]" : text;
+}
+
+std::string flag_usage(const Flag& flag) {
+  return cat("--", is_on_by_default(flag) ? "no-" : "", flag.name,
+             flag.value.empty() ? "" : " " + flag.value);
+}
+
+std::string flag_about(const Flag& flag) {
+  if (is_on_by_default(flag))
+    return "Turns off what is on by default: " + in_sentence(flag.schema.description);
+  std::string about = flag.schema.description + default_text(flag.schema);
+  if (flag.schema.type == SchemaNode::Type::Array)
+    about += flag.splits_commas ? " Several with commas." : " May be repeated.";
+  if (flag.is_required)
+    about += flag.schema.type == SchemaNode::Type::Object
+                 ? cat(" Required, so or by flags that begin with --", flag.name, "-.")
+                 : " Required.";
+  return about;
+}
+
+std::vector<FlagMember> members_of(const Flag& flag) {
+  std::vector<FlagMember> members;
+  if (flag.schema.type != SchemaNode::Type::Array) return members;
+  for (const auto& property : flag.schema.items->properties)
+    members.push_back({property.name + (property.is_required ? " (required)" : ""),
+                       property.schema.description + choices_text(property.schema)});
+  return members;
+}
+
+std::string example_of(const Command& command) {
+  if (!command.example.empty()) return command.example;
+  std::string text = "indx " + join(command.words, " ");
+  const Operation* operation = command.operation;
+  if (operation != nullptr && !operation->example.empty())
+    text += " " + operation->example;
+  else if (!command.positionals().empty() && command.positionals()[0].name == "path")
+    text += " Projects/Plan.md";
+  return operation != nullptr && operation->effect == Effect::Destructive ? text + " --yes" : text;
 }
 
 std::string help_text(const std::vector<std::string>& words, const std::vector<Command>& commands) {

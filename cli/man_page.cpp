@@ -1,5 +1,6 @@
 #include "cli/man_page.hpp"
 
+#include "base/config_table.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/global_flags.hpp"
@@ -24,14 +25,6 @@ constexpr std::array kExits = {
     ManRow{"6", "AI is unavailable."},
     ManRow{"7", "The AI quota is exceeded."},
     ManRow{"8", "The AI provider failed."},
-};
-constexpr std::array kVariables = {
-    ManRow{"INDX_VAULT", "The vault, when --vault does not say."},
-    ManRow{"INDX_URL", "The server to ask, when --remote does not say."},
-    ManRow{"INDX_TOKEN", "The token for that server."},
-    ManRow{"INDX_INDEX_DIR", "Where the index is kept, instead of .indx in the vault."},
-    ManRow{"INDX_AI_PROVIDER", "The AI provider; builtin needs no key."},
-    ManRow{"NO_COLOR", "When set, terminals get no colours."},
 };
 
 /// Text as roff reads it: nothing in it is a request, a font change or a hyphenation point.
@@ -77,11 +70,20 @@ std::string command_section(const Command& command) {
     text += tagged(name, positional.schema.description);
   }
   for (const auto& flag : command.flags())
-    if (flag.is_listed) {
-      const bool is_on = flag.value.empty() && flag.schema.default_value == Json(true);
-      text += tagged(with_value(is_on ? "no-" + flag.name : flag.name, flag.value),
-                     flag.schema.description);
+    if (flag.is_listed) text += tagged(flag_usage(flag), flag_about(flag));
+  for (const auto& flag : command.flags())
+    if (const auto members = members_of(flag); flag.is_listed && !members.empty()) {
+      text += cat(".PP\n", roff(cat("Each of --", flag.name, " is an object with:")), "\n");
+      for (const auto& member : members) text += tagged(member.name, member.about);
     }
+  return text + cat(".PP\n", roff("Example: " + example_of(command)), "\n");
+}
+
+std::string environment_section() {
+  std::string text = ".SH ENVIRONMENT\n";
+  for (const auto& row : place_variables()) text += tagged(std::string(row.name), row.about);
+  for (const auto& key : config_keys())
+    if (!key.variable.empty()) text += tagged(key.variable, key.about);
   return text;
 }
 
@@ -112,7 +114,7 @@ std::string man_page(const std::vector<Command>& commands) {
     text += tagged(with_value(flag.name, flag.value), flag.help);
   text += ".SH COMMANDS\n";
   for (const auto& command : commands) text += command_section(command);
-  text += rows_section("EXIT STATUS", kExits) + rows_section("ENVIRONMENT", kVariables);
+  text += rows_section("EXIT STATUS", kExits) + environment_section();
   return text + cat(".SH FILES\n", tagged(".indx/", "In the vault: index, state and settings."),
                     tagged(".indx/config.json", "Settings of the vault."),
                     tagged(".indx/token", "The token of the vault's owner."));

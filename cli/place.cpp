@@ -75,6 +75,13 @@ Principal owner_principal(Surface surface) {
   return principal;
 }
 
+std::string named_vault(const GlobalFlags& global, const Environment& env) {
+  const bool has_url = !env("INDX_URL").value_or("").empty() && !global.local && !global.vault;
+  if (global.remote || has_url) return {};
+  const std::string dir = global.vault.value_or(env("INDX_VAULT").value_or(""));
+  return dir.empty() ? "." : dir;
+}
+
 Result<Config> load_vault_config(const GlobalFlags& global, const Environment& env,
                                  const std::string& missing_vault) {
   std::string dir = global.vault.value_or(env("INDX_VAULT").value_or(""));

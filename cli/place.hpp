@@ -38,6 +38,9 @@ struct PlaceOptions {
 Result<Place> open_place(const GlobalFlags& global, const Environment& env,
                          const Registry& registry, const PlaceOptions& options);
 
+/// The folder of the vault that a command works on; empty: a server was named, and it knows.
+std::string named_vault(const GlobalFlags& global, const Environment& env);
+
 /// The configuration of the vault that the flags or the environment name; warnings go to the log.
 /// `missing_vault`: what to serve when neither does.
 Result<Config> load_vault_config(const GlobalFlags& global, const Environment& env,

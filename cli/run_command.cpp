@@ -7,6 +7,7 @@
 #include "cli/place.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/signals.hpp"
+#include "cli/vault_paths.hpp"
 
 #include <optional>
 #include <unistd.h>
@@ -61,14 +62,16 @@ class Progress {
   ProgressBar bar_;
 };
 
-int print_stream_end(const Answer& answer) {
+int print_stream_end(const Operation& operation, const Answer& answer) {
+  const auto type = [&](const char* end) { return operation.stream_prefix() + end; };
   if (answer.result)
     return write_all(STDOUT_FILENO,
-                     data_text({{"type", "ai.complete"}, {"data", *answer.result}}, false))
+                     data_text({{"type", type("complete")}, {"data", *answer.result}}, false))
                ? 0
                : 1;
-  write_all(STDOUT_FILENO,
-            data_text({{"type", "ai.error"}, {"error", answer.result.error().to_json()}}, false));
+  write_all(
+      STDOUT_FILENO,
+      data_text({{"type", type("error")}, {"error", answer.result.error().to_json()}}, false));
   return print_error(answer.result.error());
 }
 
@@ -97,7 +100,7 @@ int print_whole_list(Dispatcher& dispatcher, Call call, Json cursor) {
 int print_answer(const Invocation& invocation, const Answer& answer) {
   if (answer.result && answer.file)
     return print_file(invocation.output, *answer.result, *answer.file);
-  if (invocation.global.stream) return print_stream_end(answer);
+  if (invocation.global.stream) return print_stream_end(*invocation.command->operation, answer);
   const auto& operation = *invocation.command->operation;
   const bool is_done = answer.result && !answer.is_accepted;
   const bool is_text =
@@ -130,7 +133,12 @@ void mention_waiting_job(Place& place) {
 
 }  // namespace
 
-int run_command(const Invocation& invocation, const Environment& env, const Registry& registry) {
+int run_command(const Invocation& typed, const Environment& env, const Registry& registry) {
+  auto input = with_vault_paths(typed.command->operation->input, typed.input,
+                                named_vault(typed.global, env));
+  if (!input) return print_error(input.error());
+  Invocation invocation = typed;
+  invocation.input = std::move(*input);
   if (const auto checked = check_call(invocation); !checked) return print_error(checked.error());
   Call call;
   std::optional<SignalWatch> watch;

@@ -1,5 +1,5 @@
 find_package(Threads REQUIRED)
-find_package(Poco 1.11 REQUIRED COMPONENTS Foundation Net NetSSL Crypto Util JSON)
+find_package(Poco 1.11 REQUIRED COMPONENTS Foundation Net NetSSL)
 find_package(SQLite3 REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(Catch2 2.13 REQUIRED)

@@ -247,8 +247,7 @@ class CallStream {
     if (std::exchange(is_over_, true)) return;
     if (!answer.result && !stream_) return responder_.send(to_response(answer, form_));
     open();
-    const std::string prefix =
-        form_.operation->needs_provider || form_.operation->name.starts_with("ai_") ? "ai." : "";
+    const std::string prefix = form_.operation->stream_prefix();
     if (answer.result) {
       stream_->write(sse_frame({}, prefix + "complete", *answer.result));
     } else {

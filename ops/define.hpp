@@ -48,6 +48,8 @@ inline const Constraint optional{[](SchemaNode::Property& p) { p.is_required = f
 inline const Constraint nullable{[](SchemaNode::Property& p) { p.schema.is_nullable = true; },
                                  true};
 inline const Constraint secret{[](SchemaNode::Property& p) { p.schema.is_secret = true; }};
+/// A path of the vault, or a list of them.
+inline const Constraint vault_path{[](SchemaNode::Property& p) { p.schema.is_vault_path = true; }};
 inline const Constraint header{[](SchemaNode::Property& p) { p.schema.is_header = true; }};
 /// Of a list of words that never hold a comma: as text, `a,b` is two of them.
 inline const Constraint comma_separated{
@@ -261,6 +263,7 @@ struct Definition {
   Route route = {};
   std::string cli = {};
   std::vector<std::string> cli_positional = {};
+  std::string example = {};
   Execution execution = Execution::Inline;
   std::size_t inline_limit = 1;
   std::function<Result<std::size_t>(Context&, const Input&)> size = {};
@@ -296,6 +299,7 @@ Operation define(Definition<Input, Output> d) {
   if (d.cli.empty())
     for (char& c : op.cli) c = c == '_' ? ' ' : c;
   op.cli_positional = d.cli_positional;
+  op.example = d.example;
   op.execution = d.execution;
   op.inline_limit = d.inline_limit;
   op.effect = d.effect;

@@ -16,6 +16,10 @@ int Operation::page_size(int most) const {
   return static_cast<int>(std::min<double>(largest, most));
 }
 
+std::string Operation::stream_prefix() const {
+  return needs_provider || name.starts_with("ai_") ? "ai." : "";
+}
+
 Registry::Registry(std::vector<Operation> operations)
     : operations_(std::make_shared<const std::vector<Operation>>(std::move(operations))) {}
 

@@ -58,6 +58,9 @@ struct Operation {
   Route route;
   std::string cli;                          ///< `note get`
   std::vector<std::string> cli_positional;  ///< fields given without a flag, in order
+  /// What follows the words in a true call, as a shell reads it: `Projects/Plan.md --from 3`.
+  /// Empty: nothing is required but the path of a note.
+  std::string example;
   Execution execution = Execution::Inline;
   std::size_t inline_limit = 1;
   Effect effect = Effect::Reads;
@@ -105,6 +108,9 @@ struct Operation {
   /// Whether an Idempotency-Key means something: the call changes something or may cost money
   /// (G16).
   bool takes_idempotency_key() const { return effect != Effect::Reads || needs_provider; }
+  /// In front of the events `complete` and `error`, one of which ends a streamed call: `ai.` for
+  /// what the AI operations answer (rows D42, D43), nothing else.
+  std::string stream_prefix() const;
 };
 
 /// The explicit list of operations, in the order of the docs. Copies share it.

@@ -27,6 +27,8 @@ struct SchemaNode {
   std::shared_ptr<const SchemaNode> items;  ///< Array, Map
   struct Property;
   std::vector<Property> properties;  ///< Object, required ones first
+  /// String: a path of the vault; Array: each item is one.
+  bool is_vault_path = false;
 
   const Property* find(std::string_view name) const;
 };

@@ -48,6 +48,7 @@ Operation token_create() {
       .scopes = {Scope::VaultAdmin},
       .route = {"POST", "/v1/tokens"},
       .cli_positional = {"name"},
+      .example = "laptop --scopes vault:read",
       .effect = Effect::Writes,
       .is_listed_in_mcp = false,
       .input = {field("name", &Input::name, "What it is for.", length(1, 200)),

@@ -31,6 +31,7 @@ Operation token_revoke() {
       .scopes = {Scope::VaultAdmin},
       .route = {"DELETE", "/v1/tokens/{id}"},
       .cli_positional = {"id"},
+      .example = "tok_4kq2x7",
       .effect = Effect::Destructive,
       .is_listed_in_mcp = false,
       .input = {field("id", &Input::id, "Public name of the token.", length(1, 200))},

@@ -9,6 +9,7 @@ struct ConfigKeyView {
   Json value;
   std::string source;
   bool is_settable = false;
+  std::string variable, about;
   static Fields<ConfigKeyView> fields();
 };
 Result<std::vector<ConfigKeyView>> view_config(Context& ctx);

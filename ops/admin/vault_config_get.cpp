@@ -14,15 +14,19 @@ Fields<ConfigKeyView> ConfigKeyView::fields() {
           field("source", &ConfigKeyView::source, "Where it is set.",
                 one_of({"default", "file", "environment"})),
           field("is_settable", &ConfigKeyView::is_settable,
-                "Whether vault_config_set can set it; else the environment does.")};
+                "Whether vault_config_set can set it; else the environment does."),
+          field("variable", &ConfigKeyView::variable,
+                "The environment variable that sets it too; empty: none."),
+          field("about", &ConfigKeyView::about, "What it does.")};
 }
 
 Result<std::vector<ConfigKeyView>> view_config(Context& ctx) {
   const Json effective = INDX_TRY(effective_config(ctx.config().vault_dir, process_environment()));
   std::vector<ConfigKeyView> keys;
   for (const auto& [key, row] : effective.items())
-    keys.push_back(
-        {key, row["value"], row["source"].get<std::string>(), row["is_settable"].get<bool>()});
+    keys.push_back({key, row["value"], row["source"].get<std::string>(),
+                    row["is_settable"].get<bool>(), row["variable"].get<std::string>(),
+                    row["about"].get<std::string>()});
   std::sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
   return keys;
 }
@@ -63,6 +67,7 @@ Operation vault_config_get() {
       .scopes = {Scope::VaultAdmin},
       .route = {"GET", "/v1/vault/config"},
       .cli_positional = {"key"},
+      .example = "http.workers",
       .needs = Needs::Files,
       .is_idempotent = true,
       .is_listed_in_mcp = false,

@@ -31,6 +31,7 @@ Operation vault_config_set() {
       .scopes = {Scope::VaultAdmin},
       .route = {"PUT", "/v1/vault/config"},
       .cli_positional = {"values"},
+      .example = "http.workers=16",
       .effect = Effect::Writes,
       .is_idempotent = true,
       .is_listed_in_mcp = false,

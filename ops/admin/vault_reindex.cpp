@@ -52,7 +52,7 @@ Operation vault_reindex() {
                       "Throw index.db away and make it anew; nothing is lost but time.", optional),
                 field("paths", &Input::paths,
                       "Only these files, folders or globs; left out: the whole vault.", optional,
-                      length(0, 100000))},
+                      vault_path, length(0, 100000))},
       .output = {field("counts", &Output::counts, "What was looked at and changed.")},
       .failures = {{Reason::Conflict, "Indexing is already running."}},
       .handler = run,

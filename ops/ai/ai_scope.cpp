@@ -128,7 +128,8 @@ Fields<AiScope> AiScope::fields() {
   return {
       field("kind", &AiScope::kind, "How the notes are chosen.",
             one_of({"paths", "glob", "tag", "query", "note"})),
-      field("paths", &AiScope::paths, "paths: these notes.", optional, length(0, 10000)),
+      field("paths", &AiScope::paths, "paths: these notes.", optional, vault_path,
+            length(0, 10000)),
       field("path_glob", &AiScope::path_glob,
             "glob: notes whose path matches, such as `Projects/**`.", optional, length(0, 1024)),
       field("tag", &AiScope::tag, "tag: notes with it or one below it.", optional, length(0, 256)),
@@ -138,7 +139,7 @@ Fields<AiScope> AiScope::fields() {
       field("limit", &AiScope::limit, "query: most notes.", optional, between(1, 200)),
       field("filters", &AiScope::filters,
             "query: {path_glob, tag, frontmatter} that must match too.", optional),
-      field("path", &AiScope::path, "note: this one.", optional, length(0, 4096)),
+      field("path", &AiScope::path, "note: this one.", optional, vault_path, length(0, 4096)),
       field("include_linked", &AiScope::include_linked,
             "note: also what it links to, this many hops away.", optional, between(0, 5))};
 }

@@ -560,6 +560,7 @@ Operation ai_tag() {
           },
       .route = {"POST", "/v1/ai/tag"},
       .cli = "ai tag",
+      .example = "--scope-glob 'inbox/**'",
       .execution = Execution::Sized,
       .inline_limit = 1,
       .size = size,

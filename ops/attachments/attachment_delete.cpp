@@ -27,6 +27,7 @@ Operation attachment_delete() {
       .scopes = {Scope::VaultWrite},
       .route = {"DELETE", "/v1/files/{path}"},
       .cli_positional = {"path"},
+      .example = "attachments/old.png",
       .effect = Effect::Destructive,
       .is_listed_in_mcp = false,
       .input = {path_field(&Input::path), if_match_field(&Input::if_match),

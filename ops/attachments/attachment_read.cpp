@@ -27,6 +27,7 @@ Operation attachment_read() {
       .route = {"GET", "/v1/files/{path}"},
       .cli = "attachment get",
       .cli_positional = {"path"},
+      .example = "attachments/receipt.pdf --output receipt.pdf",
       .needs = Needs::Files,
       .is_idempotent = true,
       .is_listed_in_mcp = false,

@@ -30,6 +30,7 @@ Operation attachment_write() {
       .route = {"PUT", "/v1/files/{path}"},
       .cli = "attachment put",
       .cli_positional = {"path"},
+      .example = "attachments/receipt.pdf receipt.pdf",
       .effect = Effect::Writes,
       .is_idempotent = true,
       .is_listed_in_mcp = false,

@@ -134,6 +134,7 @@ Operation base_query() {
       .route = {"GET", "/v1/bases/{path}/query"},
       .cli = "base query",
       .cli_positional = {"path"},
+      .example = "boards/Projects.base --format csv",
       .is_idempotent = true,
       .input = shared_fields<Input>(
           {path_field(&Input::path),
@@ -164,6 +165,7 @@ Operation base_query_inline() {
       .route = {"POST", "/v1/bases/query"},
       .cli = "base query-inline",
       .cli_positional = {"definition"},
+      .example = "'filters: file.hasTag(\"book\")'",
       .is_idempotent = true,
       .is_listed_in_mcp = false,
       .input = shared_fields<InlineInput>(

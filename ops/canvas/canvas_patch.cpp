@@ -98,6 +98,7 @@ Operation canvas_patch() {
       .route = {"PATCH", "/v1/canvas/{path}"},
       .cli = "canvas patch",
       .cli_positional = {"path"},
+      .example = "boards/Plan.canvas --ops '[{\"op\":\"remove_node\",\"id\":\"a1\"}]'",
       .effect = Effect::Writes,
       .input = {path_field(&Input::path),
                 field("ops", &Input::ops, "The steps, in order.", length(1, 1000)),

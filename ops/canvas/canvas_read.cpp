@@ -25,6 +25,7 @@ Operation canvas_read() {
       .route = {"GET", "/v1/canvas/{path}"},
       .cli = "canvas get",
       .cli_positional = {"path"},
+      .example = "boards/Plan.canvas",
       .needs = Needs::Files,
       .is_idempotent = true,
       .input = {path_field(&Input::path)},

@@ -32,6 +32,7 @@ Operation canvas_write() {
       .route = {"PUT", "/v1/canvas/{path}"},
       .cli = "canvas create",
       .cli_positional = {"path"},
+      .example = "boards/Plan.canvas --canvas '{\"nodes\":[],\"edges\":[]}'",
       .effect = Effect::Writes,
       .is_idempotent = true,
       .input = {path_field(&Input::path),

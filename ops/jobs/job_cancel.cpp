@@ -28,6 +28,7 @@ Operation job_cancel() {
       .scopes = {Scope::VaultRead},
       .route = {"POST", "/v1/jobs/{id}/cancel"},
       .cli_positional = {"id"},
+      .example = "01JQ3V0F8Y4T2XK8M6N1ZB5C7D",
       .effect = Effect::Writes,
       .is_idempotent = true,
       .input = {job_id_field(&Input::id)},

@@ -39,6 +39,7 @@ Operation job_get() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/jobs/{id}"},
       .cli_positional = {"id"},
+      .example = "01JQ3V0F8Y4T2XK8M6N1ZB5C7D",
       .is_idempotent = true,
       .input = {job_id_field(&Input::id)},
       .output = {field("job", &Output::job, "The record.")},

@@ -72,6 +72,7 @@ Operation property_rename() {
       .scopes = {Scope::VaultWrite},
       .route = {"POST", "/v1/properties/rename"},
       .cli_positional = {"from", "to"},
+      .example = "due deadline",
       .execution = Execution::Sized,
       .inline_limit = 20,
       .size = size,

@@ -48,6 +48,7 @@ Operation property_values() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/properties/{name}/values"},
       .cli_positional = {"name"},
+      .example = "status",
       .is_idempotent = true,
       .input = {field("name", &Input::name, "Name of the property, in any case.", length(1, 1024)),
                 field("path_glob", &Input::path_glob,

@@ -35,6 +35,7 @@ Operation tag_notes() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/tags/{tag}/notes"},
       .cli_positional = {"tag"},
+      .example = "work",
       .is_idempotent = true,
       .input = {field("tag", &Input::tag, "The tag, with or without `#`.", length(1, 256)),
                 limit_field(&Input::limit), cursor_field(&Input::cursor)},

@@ -58,6 +58,7 @@ Operation daily_append() {
       .scopes = {Scope::VaultWrite},
       .route = {"POST", "/v1/daily/append"},
       .cli_positional = {"markdown"},
+      .example = "'- [ ] Call the bank'",
       .effect = Effect::Writes,
       .input = {field("markdown", &Input::markdown, "The text to add.", length(1, 1 << 20)),
                 date_field(&Input::date), if_match_field(&Input::if_match),

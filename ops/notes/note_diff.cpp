@@ -53,6 +53,7 @@ Operation note_diff() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/diff/{path}"},
       .cli_positional = {"path"},
+      .example = "Projects/Plan.md --from 3",
       .is_idempotent = true,
       .is_listed_in_mcp = false,
       .input = {path_field(&Input::path),

@@ -383,6 +383,8 @@ Operation note_patch() {
       .route = {"PATCH", "/v1/notes/{path}"},
       .cli = "note patch",
       .cli_positional = {"path"},
+      .example = "Projects/Plan.md --ops "
+                 "'[{\"op\":\"set_frontmatter\",\"key\":\"status\",\"value\":\"done\"}]'",
       .execution = Execution::Sized,
       .inline_limit = 20,
       .size = size,

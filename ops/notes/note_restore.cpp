@@ -34,6 +34,7 @@ Operation note_restore() {
       .scopes = {Scope::VaultWrite},
       .route = {"POST", "/v1/notes/{path}/restore"},
       .cli_positional = {"path", "version"},
+      .example = "Projects/Plan.md 3",
       .effect = Effect::Writes,
       .is_idempotent = true,
       .input = {path_field(&Input::path),

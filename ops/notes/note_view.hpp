@@ -122,12 +122,13 @@ std::string title_of(const ParsedNote& note, const NotePath& path);
 /// The `path` field that most operations take.
 template <typename Struct>
 Field<Struct> path_field(std::string Struct::*member) {
-  return field("path", member, "Vault-relative path, such as `Projects/Plan.md`.", length(1, 4096));
+  return field("path", member, "Vault-relative path, such as `Projects/Plan.md`.", vault_path,
+               length(1, 4096));
 }
 template <typename Struct>
 Field<Struct> if_match_field(std::string Struct::*member) {
   return field("if_match", member,
-               "Etag that the note must still have, or `*` for any; else `etag_mismatch`.",
+               "Etag that the file must still have, or `*` for any; else `etag_mismatch`.",
                optional, header, length(0, 128));
 }
 template <typename Struct>

@@ -39,6 +39,7 @@ Operation note_write() {
       .route = {"PUT", "/v1/notes/{path}"},
       .cli = "note update",
       .cli_positional = {"path"},
+      .example = "Projects/Plan.md --body @plan.md",
       .effect = Effect::Writes,
       .is_idempotent = true,
       .input = {path_field(&Input::path),

@@ -174,10 +174,11 @@ Operation notes_read() {
       .scopes = {Scope::VaultRead},
       .route = {"POST", "/v1/read"},
       .cli = "notes read",
+      .example = "--paths Projects/Plan.md Home.md",
       .is_idempotent = true,
       .input =
           {field("paths", &Input::paths, "Vault-relative paths, in the order wanted.", optional,
-                 length(0, 1000)),
+                 vault_path, length(0, 1000)),
            field(
                "path_glob", &Input::path_glob,
                "Instead of paths: all that match, such as `Projects/**`. Without both: every note.",

@@ -106,6 +106,7 @@ Operation tag_rename() {
       .scopes = {Scope::VaultWrite},
       .route = {"POST", "/v1/tags/rename"},
       .cli_positional = {"from", "to"},
+      .example = "project work/project",
       .execution = Execution::Sized,
       .inline_limit = 20,
       .size = size,

@@ -105,6 +105,7 @@ Operation vault_search() {
       .route = {"GET", "/v1/search"},
       .cli = "search",
       .cli_positional = {"q"},
+      .example = "'quarterly plan'",
       .is_idempotent = true,
       .input = {field("q", &Input::q, "Words to look for, or a query.", length(1, 4096)),
                 field("mode", &Input::mode,

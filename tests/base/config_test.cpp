@@ -1,12 +1,15 @@
 #include "base/config.hpp"
 
 #include "base/clock.hpp"
+#include "base/config_table.hpp"
 #include "base/text.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 
 namespace indx {
@@ -27,6 +30,23 @@ struct ConfigFolder {
   ConfigFolder(const ConfigFolder&) = delete;
   ConfigFolder& operator=(const ConfigFolder&) = delete;
 };
+
+/// A row of docs/configuration.md as the table wants it.
+std::string reference_row(const ConfigKey& key, const Json& effective) {
+  const auto code = [](const std::string& text) {
+    return text.empty() ? "none" : "`" + text + "`";
+  };
+  const Json value = effective.contains(key.key) ? effective[key.key]["value"] : Json("");
+  const std::string initial = value.is_string()                   ? value.get<std::string>()
+                              : value.is_array() && value.empty() ? std::string()
+                                                                  : value.dump();
+  const std::string place = !key.in_file                   ? "variable"
+                            : key.variable.empty()         ? "file"
+                            : key.wins == ConfigWins::File ? "file, variable"
+                                                           : "variable, file";
+  return cat("\n| `", key.key, "` | ", code(key.variable), " | ", place, " | ", code(initial),
+             " | ", allowed_values(key), " | ", key.about, " |\n");
+}
 
 using Variables = std::map<std::string, std::string>;
 
@@ -273,6 +293,45 @@ TEST_CASE("a heartbeat that is not shorter than the lease is refused", "[base]")
 
 TEST_CASE("the file's text is taken as it is, without references", "[base]") {
   CHECK(load(R"({"ai": {"model": "${user.home}/x"}})")->ai.model == "${user.home}/x");
+}
+
+TEST_CASE("the reference of the configuration holds every key as the table has it, and no other",
+          "[base]") {
+  std::ifstream file(std::string(INDX_TEST_DATA) + "/../../docs/configuration.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  const ConfigFolder folder;
+  const auto effective = effective_config(folder.root, environment_of({}));
+  REQUIRE(effective.has_value());
+
+  for (const auto& key : config_keys()) {
+    const auto row = reference_row(key, *effective);
+    INFO(row);
+    CHECK_FALSE(key.about.empty());
+    CHECK(page.find(row) != page.npos);
+  }
+  for (const auto& row : place_variables())
+    CHECK(page.find(cat("\n| `", row.name, "` | ", row.about, " |\n")) != page.npos);
+  const auto rows = split(page, '\n');
+  CHECK(std::count_if(rows.begin(), rows.end(), [](const auto& row) {
+          return row.starts_with("| `");
+        }) == static_cast<std::ptrdiff_t>(config_keys().size() + place_variables().size()));
+}
+
+TEST_CASE("a value that is refused was not set anywhere, and the error says so", "[base]") {
+  const ConfigFolder folder(R"({"jobs": {"heartbeat_ms": 900}})");
+  const auto index_dir = (folder.root / ".indx").string();
+
+  const auto word = change_config_file(index_dir, {{"case_insensitive_match", "yes"}});
+  const auto number = change_config_file(index_dir, {{"http.workers", 0}});
+  const auto other = change_config_file(index_dir, {{"jobs.lease_ms", 800}});
+
+  REQUIRE_FALSE(word);
+  CHECK(word.error().message == "case_insensitive_match is `\"yes\"` but must be true or false.");
+  CHECK(word.error().details["source"] == "call");
+  REQUIRE_FALSE(number);
+  CHECK(number.error().message == "http.workers is `0` but must be a whole number from 1 to 1024.");
+  REQUIRE_FALSE(other);  // what the file holds is told as before
+  CHECK(other.error().details["source"] == "config.json");
 }
 
 }  // namespace indx

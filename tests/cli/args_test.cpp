@@ -225,6 +225,27 @@ TEST_CASE("an argument may be given by its name", "[cli]") {
   CHECK_FALSE(Parsed({"note", "get", "--path", "a.md", "--path", "b.md"}).result);
 }
 
+TEST_CASE("a word with one dash is an argument, since no flag has one", "[cli]") {
+  CHECK(Parsed({"note", "get", "- hi"}).input()["path"] == "- hi");
+  CHECK(Parsed({"note", "get", "-alpha"}).input()["path"] == "-alpha");
+  CHECK(Parsed({"note", "get", "-"}).input()["path"] == "-");
+  CHECK(Parsed({"note", "get", "-alpha", "--limit", "3"}).input()["limit"] == 3);
+  CHECK(Parsed({"note", "get", "a.md", "--text", "-x"}).input()["text"] == "-x");
+  CHECK(Parsed({"note", "get", "-h"}).result->global.help);
+  CHECK(Parsed({"note", "get", "a.md", "-limit"}).problem() ==
+        "`-limit` is one argument too many for `indx note get`. Did you mean `--limit`?");
+  CHECK(Parsed({"-x"}).problem().find("`-x` is no command") != std::string::npos);
+}
+
+TEST_CASE("a word with two dashes is a flag; how it would be an argument is told where one is open",
+          "[cli]") {
+  CHECK(Parsed({"note", "get", "--it's"}).problem() ==
+        "`--it's` is no flag of `indx note get`. If it is no flag but an argument, type "
+        "`-- '--it'\\''s'`.");
+  const auto full = Parsed({"note", "get", "a.md", "--limti"}).problem();
+  CHECK(full == "`--limti` is no flag of `indx note get`. Did you mean `--limit`?");
+}
+
 TEST_CASE("after two dashes everything is an argument", "[cli]") {
   CHECK(Parsed({"note", "get", "--", "--odd name.md"}).input()["path"] == "--odd name.md");
 }

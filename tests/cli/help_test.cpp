@@ -16,6 +16,30 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+/// The words of a command line up to a pipe or a redirection. What a shell would take for more than
+/// letters has to stand in single quotes.
+std::vector<std::string> words_of_example(const std::string& line) {
+  std::vector<std::string> words(1);
+  bool is_quoted = false;
+  for (const char c : line) {
+    if (c == '\'') {
+      is_quoted = !is_quoted;
+    } else if (is_quoted) {
+      words.back() += c;
+    } else if (c == '|' || c == '>') {
+      break;
+    } else if (c == ' ') {
+      words.emplace_back();
+    } else {
+      CHECK(std::string("*?[](){}$&;<#`\"\\").find(c) == std::string::npos);
+      words.back() += c;
+    }
+  }
+  CHECK_FALSE(is_quoted);
+  std::erase(words, "");
+  return words;
+}
+
 }  // namespace
 
 TEST_CASE("help of a command tells usage, arguments, flags and an example", "[cli]") {
@@ -29,6 +53,84 @@ TEST_CASE("help of a command tells usage, arguments, flags and an example", "[cl
   CHECK(holds(text, "--include TEXT"));
   CHECK(holds(text, "Before changing it."));
   CHECK(holds(text, "indx note get Projects/Plan.md\n"));
+}
+
+TEST_CASE("the example of every command is a call that its schema takes", "[cli]") {
+  const Registry registry = make_registry();
+  const auto commands = make_commands(registry);
+
+  for (const auto& command : commands) {
+    const auto example = example_of(command);
+    INFO(example);
+    auto words = words_of_example(example);
+    REQUIRE(words.front() == "indx");
+    words.erase(words.begin());
+    const auto parsed = parse_args(
+        words, commands, [](const std::string&) { return Result<std::string>("# Text"); });
+    INFO((parsed ? "" : parsed.error().message));
+    REQUIRE(parsed);
+    CHECK(parsed->command == &command);
+    if (command.operation == nullptr) continue;
+    const auto valid = validate(command.operation->input, parsed->input);
+    INFO((valid ? "" : valid.error().message));
+    CHECK(valid);
+    CHECK(parsed->global.yes == (command.operation->effect == Effect::Destructive));
+    const auto path = parsed->input.value("path", std::string("none"));
+    const auto& noun = command.words[0];
+    const std::string extension = path == "none"         ? ""
+                                  : noun == "canvas"     ? ".canvas"
+                                  : noun == "base"       ? ".base"
+                                  : noun == "attachment" ? ""
+                                                         : ".md";
+    CHECK(path.ends_with(extension));
+    CHECK_FALSE((noun == "attachment" && path.ends_with(".md")));
+  }
+}
+
+TEST_CASE("help marks what is required and says what a switch does when it is given", "[cli]") {
+  const Registry registry = make_registry();
+  const auto commands = make_commands(registry);
+
+  const auto diff = help_text({"note", "diff"}, commands);
+  CHECK(holds(diff, "Usage: indx note diff PATH --from N [flags]"));
+  CHECK(holds(diff, "The older version. Required."));
+  CHECK(holds(help_text({"note", "move"}, commands),
+              "Turns off what is on by default: rewrite links"));
+  CHECK(holds(help_text({"ai", "tag"}, commands),
+              "Required, so or by flags that begin with --scope-."));
+}
+
+TEST_CASE("help and manual name every step of a patch and its members", "[cli]") {
+  const Registry registry = make_registry();
+  const auto commands = make_commands(registry);
+  const auto page = man_page(commands);
+
+  for (const std::string noun : {"note", "canvas"}) {
+    const auto text = help_text({noun, "patch"}, commands);
+    CHECK(holds(text, "Each of --ops is an object with:\n  op (required)"));
+    const auto& ops = registry.find(noun + "_patch")->input->find("ops")->schema;
+    for (const auto& member : ops.items->properties) {
+      CHECK(holds(text, "\n  " + member.name));
+      for (const auto& name : member.schema.allowed) {
+        CHECK(holds(text, name));
+        CHECK(holds(page, name));
+      }
+    }
+  }
+}
+
+TEST_CASE("only a call of AI ends its stream with an event of AI", "[cli][D43]") {
+  const Registry registry = make_registry();
+
+  CHECK(registry.find("ai_tag")->stream_prefix() == "ai.");
+  CHECK(registry.find("vault_reindex")->stream_prefix().empty());
+}
+
+TEST_CASE("the manual names every variable that sets something", "[cli]") {
+  const auto page = man_page(make_commands(small_registry()));
+
+  CHECK(holds(page, ".B INDX_HTTP_WORKERS\nThreads that answer requests."));
+  CHECK(holds(page, ".B INDX_VAULT\n"));
 }
 
 TEST_CASE("help of a noun lists its verbs, and the program's lists all", "[cli][A94]") {
