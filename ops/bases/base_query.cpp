@@ -89,6 +89,7 @@ Operation base_query() {
       .cli = "base query",
       .cli_positional = {"path"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = shared_fields<Input>({path_field(&Input::path)}),
       .output = BaseQueryView::fields(),
       .failures = shared_failures(),
@@ -110,6 +111,7 @@ Operation base_query_inline() {
       .cli = "base query-inline",
       .cli_positional = {"definition"},
       .is_idempotent = true,
+      .reads_index = true,
       .is_listed_in_mcp = false,
       .input = shared_fields<InlineInput>(
           {field("definition", &InlineInput::definition,

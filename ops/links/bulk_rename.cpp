@@ -1,6 +1,7 @@
 #include "ops/links/bulk_rename.hpp"
 
 #include "base/text.hpp"
+#include "vault/frontmatter.hpp"
 
 namespace indx {
 namespace {
@@ -32,6 +33,25 @@ Result<std::optional<WriteOutcome>> rename_one(Context& ctx, const std::string& 
 
 Json planned_note(const NoteFile& file, int count) {
   return {{"path", file.path.str()}, {"etag", file.etag}, {"count", count}};
+}
+
+Result<std::vector<NotRelinkedView>> unreadable_properties(Context& ctx, const MayHold& may_hold) {
+  std::vector<NotRelinkedView> found;
+  const auto paths = INDX_TRY(ctx.links().notes_with_invalid_properties());
+  for (const auto& path : paths) {
+    const auto file = ctx.notes().read(INDX_TRY(NotePath::parse(path)));
+    if (!file.has_value()) continue;  // gone since it was indexed
+    const std::string_view bytes = file->bytes;
+    const Frontmatter block = parse_frontmatter(bytes);
+    if (!block.error ||
+        !may_hold(bytes.substr(block.content_begin, block.content_end - block.content_begin)))
+      continue;
+    const auto error = make_error(
+        Reason::ParseFailed, cat("The property block is invalid at line ", block.error->line, ": ",
+                                 block.error->message, " Correct it, and rename again."));
+    found.push_back({path, std::string(error.name()), error.message});
+  }
+  return found;
 }
 
 Result<BulkRename> rename_in_notes(Context& ctx, const Json& planned, bool dry_run,

@@ -19,6 +19,11 @@ struct BulkRename {
   std::vector<RelinkedView> changed;    ///< in the order of the plan
   std::vector<NotRelinkedView> failed;  ///< left as they were; the others go on
 };
+/// Visible notes whose property block cannot be read and seems to hold the name, each as
+/// `parse_failed`: nobody can tell what a rename means there.
+using MayHold = std::function<bool(std::string_view block)>;
+Result<std::vector<NotRelinkedView>> unreadable_properties(Context& ctx, const MayHold& may_hold);
+
 /// One guarded write a note, each a step of its own; tells its progress. Ends early with
 /// `cancelled`, whose details hold `partial: {done, total, changed}`.
 Result<BulkRename> rename_in_notes(Context& ctx, const Json& planned, bool dry_run,

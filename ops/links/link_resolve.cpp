@@ -66,6 +66,7 @@ Operation link_resolve() {
       .route = {"GET", "/v1/links/resolve"},
       .cli_positional = {"link"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("link", &Input::link,
                       "`[[note#heading]]`, `[text](note.md)`, or `note#^block`.", length(1, 4096)),
                 field("source", &Input::source,

@@ -49,6 +49,7 @@ Operation property_values() {
       .route = {"GET", "/v1/properties/{name}/values"},
       .cli_positional = {"name"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("name", &Input::name, "Name of the property, in any case.", length(1, 1024)),
                 field("path_glob", &Input::path_glob,
                       "Only in paths that match, such as `Projects/**`.", optional,

@@ -36,6 +36,7 @@ Operation tag_notes() {
       .route = {"GET", "/v1/tags/{tag}/notes"},
       .cli_positional = {"tag"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("tag", &Input::tag, "The tag, with or without `#`.", length(1, 256)),
                 limit_field(&Input::limit), cursor_field(&Input::cursor)},
       .output = {field("notes", &Output::notes, "In path order."),

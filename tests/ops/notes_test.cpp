@@ -337,6 +337,8 @@ TEST_CASE("tag_rename leaves a note that changed meanwhile and says so", "[ops][
 TEST_CASE("tag_rename runs as a job over 20 notes", "[ops][A51]") {
   FakeWorld world;
   for (int i = 0; i < 21; ++i) world.files[std::to_string(i) + ".md"] = "#x\n";
+  IndexedLinks indexed(world.files);
+  world.links = &indexed;
   FakeContext context(world);
   const Operation operation = tag_rename();
 
