@@ -3,6 +3,8 @@
 #include "base/text.hpp"
 #include "vault/frontmatter.hpp"
 
+#include <algorithm>
+
 namespace indx {
 namespace {
 
@@ -35,10 +37,12 @@ Json planned_note(const NoteFile& file, int count) {
   return {{"path", file.path.str()}, {"etag", file.etag}, {"count", count}};
 }
 
-Result<std::vector<NotRelinkedView>> unreadable_properties(Context& ctx, const MayHold& may_hold) {
-  std::vector<NotRelinkedView> found;
+Status add_unreadable(Context& ctx, const MayHold& may_hold, std::vector<NotRelinkedView>& failed) {
   const auto paths = INDX_TRY(ctx.links().notes_with_invalid_properties());
   for (const auto& path : paths) {
+    if (std::any_of(failed.begin(), failed.end(),
+                    [&](const auto& item) { return item.path == path; }))
+      continue;
     const auto file = ctx.notes().read(INDX_TRY(NotePath::parse(path)));
     if (!file.has_value()) continue;  // gone since it was indexed
     const std::string_view bytes = file->bytes;
@@ -49,9 +53,9 @@ Result<std::vector<NotRelinkedView>> unreadable_properties(Context& ctx, const M
     const auto error = make_error(
         Reason::ParseFailed, cat("The property block is invalid at line ", block.error->line, ": ",
                                  block.error->message, " Correct it, and rename again."));
-    found.push_back({path, std::string(error.name()), error.message});
+    failed.push_back({path, std::string(error.name()), error.message});
   }
-  return found;
+  return {};
 }
 
 Result<BulkRename> rename_in_notes(Context& ctx, const Json& planned, bool dry_run,

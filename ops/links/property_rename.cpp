@@ -54,9 +54,8 @@ Result<Output> run(Context& ctx, const Input& in) {
   Output out{in.from, in.to, in.dry_run};
   out.changed = std::move(renamed.changed);
   out.failed = std::move(renamed.failed);
-  auto unreadable = INDX_TRY(unreadable_properties(
-      ctx, [&](std::string_view block) { return mentions_key(block, in.from); }));
-  std::move(unreadable.begin(), unreadable.end(), std::back_inserter(out.failed));
+  INDX_TRY(add_unreadable(
+      ctx, [&](std::string_view block) { return mentions_key(block, in.from); }, out.failed));
   out.partial = !out.failed.empty();
   out.also_mentions = INDX_TRY(also_mentioning(ctx, in.from));
   return out;

@@ -1,7 +1,6 @@
 #include "base/edit_distance.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
-#include "ops/links.hpp"
 #include "ops/links/bulk_rename.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
@@ -90,14 +89,15 @@ Result<Output> run(Context& ctx, const Input& in) {
       }));
   out.changed = std::move(renamed.changed);
   out.failed = std::move(renamed.failed);
-  auto unreadable = INDX_TRY(unreadable_properties(ctx, [&](std::string_view block) {
+  const auto may_hold = [&](std::string_view block) {
     return (mentions_key(block, "tags") || mentions_key(block, "tag")) &&
            mentions_name(block, out.from);
-  }));
-  std::move(unreadable.begin(), unreadable.end(), std::back_inserter(out.failed));
+  };
+  INDX_TRY(add_unreadable(ctx, may_hold, out.failed));
   out.partial = !out.failed.empty();
   out.also_mentions = INDX_TRY(also_mentioning(ctx, out.from));
-  if (planned.empty() && out.failed.empty()) out.warnings.push_back(INDX_TRY(missing_tag(ctx, out.from)));
+  if (planned.empty() && out.failed.empty())
+    out.warnings.push_back(INDX_TRY(missing_tag(ctx, out.from)));
   return out;
 }
 

@@ -376,5 +376,28 @@ TEST_CASE("property_rename changes names and nothing else", "[ops][A28]") {
   CHECK_FALSE(run_operation(world, property_rename(), Json{{"from", "a"}, {"to", " "}}));
 }
 
+TEST_CASE("a rename tells of notes whose property block it cannot read", "[ops][A28][A51]") {
+  FakeWorld world;
+  world.files = {{"a.md", "---\nold: 1\ntags: [x]\n---\n"},
+                 {"bad.md", "---\nold: [1\ntags: [x\n---\n#x\n"},
+                 {"other.md", "---\nolder: [1\ntitle: the old x\n---\n"}};
+  IndexedLinks indexed(world.files);
+  world.links = &indexed;
+
+  const Json property =
+      *run_operation(world, property_rename(), Json{{"from", "Old"}, {"to", "new"}});
+  const Json tag = *run_operation(world, tag_rename(), Json{{"from", "x"}, {"to", "y"}});
+
+  for (const auto& done : {property, tag}) {
+    INFO(done.dump());
+    CHECK(done["partial"] == true);
+    REQUIRE(done["failed"].size() == 1);
+    CHECK(done["failed"][0]["path"] == "bad.md");
+    CHECK(done["failed"][0]["code"] == "parse_failed");
+  }
+  CHECK(property["changed"].size() == 1);
+  CHECK(indexed.turns == 2);
+}
+
 }  // namespace
 }  // namespace indx
