@@ -223,6 +223,19 @@ Result<std::shared_ptr<const Corpus>> Core::corpus(const PathScope& scope) {
 
 Status Core::ensure_scanned() {
   if (!scans_on_demand) return {};
+  return scan_once();
+}
+
+// The indexer works through its mailbox in order, and a write is sent there before its answer.
+Status Core::catch_up() {
+  const auto permit = parts.indexer_permits.try_take();
+  if (!permit) return overloaded("indexer");
+  INDX_TRY(ask_for_reply(system_, "indexer", directory_.get<IndexerActor>(), kWriteDeadline,
+                         atom::index_atom::value, IndexRequest{}));
+  return {};
+}
+
+Status Core::scan_once() {
   std::call_once(scanned_, [this] {
     const auto done = scan({});
     if (!done.has_value()) scan_status_ = done.error();

@@ -72,9 +72,14 @@ class Core {
   Result<std::shared_ptr<const Corpus>> corpus(const PathScope& scope);
   /// Command mode: compares the index with the files once, before the first question to it.
   Status ensure_scanned();
+  /// The same even where questions do without.
+  Status scan_once();
+  /// Returns when the index holds what was written before the call.
+  Status catch_up();
 
   Parts& parts;
   bool scans_on_demand = false;
+  bool is_served = false;  ///< a comparison of all files begins by itself
 
  private:
   Directory& directory_;

@@ -202,6 +202,7 @@ Status EngineImpl::spawn() {
   core_ = std::make_unique<Core>(*parts_, directory_, *system_);
   INDX_TRY(core_->open());
   core_->scans_on_demand = !serves && options_.scan_on_start;
+  core_->is_served = serves;
   if (serves) {  // not idle before the first scan has begun
     parts_->indexing.total = 1;
     parts_->indexing.is_running = true;

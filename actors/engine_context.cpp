@@ -60,7 +60,7 @@ EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
     : run_(std::move(run)),
       core_(run_->core),
       visible_(core_.parts.vault, core_.parts.config, run_->principal.path_scope()),
-      links_(run_->core, run_->principal.path_scope()),
+      links_(run_->core, run_->principal.path_scope(), run_->cancel, run_->lease.has_value()),
       versions_(run_->core, run_->principal.path_scope()),
       lists_(run_->core, run_->principal.path_scope()),
       files_(run_->core, run_->principal.path_scope()),
@@ -133,6 +133,17 @@ Result<Json> EngineContext::run_item(std::string_view phase, const MapItem& item
   return lane.step("item", item.inputs, [&] { return fn(lane, item); });
 }
 
+/// No exception may leave a lane, nor the caller while lanes still use what it holds.
+Result<Json> EngineContext::guarded_item(std::string_view phase, const MapItem& item,
+                                         const MapFn& fn) {
+  try {
+    return run_item(phase, item, fn);
+  } catch (const std::exception& error) {
+    log_error("an item threw", {{"operation", run_->operation}, {"error", error.what()}});
+    return internal_error(cat(run_->operation, " failed unexpectedly; see the log."));
+  }
+}
+
 Result<std::vector<Result<Json>>> EngineContext::map(std::string_view phase,
                                                      const std::vector<MapItem>& items,
                                                      const MapFn& fn) {
@@ -141,35 +152,39 @@ Result<std::vector<Result<Json>>> EngineContext::map(std::string_view phase,
   if (!prefix_.empty() || lanes <= 1) {  // no lane ever waits for a lane (G6)
     for (std::size_t i = 0; i < items.size(); ++i) results[i] = run_item(phase, items[i], fn);
   } else {
-    // The caller is a runner or a lane-free inline thread: it may wait for the lanes.
-    std::mutex mutex;
-    std::condition_variable done;
-    std::size_t next = 0, running = 0;
-    const auto work = [&] {
-      const LogContext context(run_->principal.request_id,
-                               run_->lease ? run_->lease->job.value : "");
-      std::unique_lock lock(mutex);
-      while (next < items.size()) {
-        const auto i = next++;
-        lock.unlock();
-        auto result = run_item(phase, items[i], fn);
-        lock.lock();
-        results[i] = std::move(result);
-      }
-      --running;
-      done.notify_all();
+    // The caller may be on a lane itself, and all others may be taken by such callers: it works
+    // too, and waits only for lanes that have begun (G6).
+    struct Shared {
+      std::mutex mutex;
+      std::condition_variable done;
+      std::size_t next = 0, running = 0;
+      bool is_over = false;  ///< the caller is gone or about to go, with all that items need
     };
-    {
-      std::unique_lock lock(mutex);
-      for (std::size_t i = 0; i < lanes; ++i)
-        if (core_.parts.lanes.submit(work)) ++running;
-      if (running == 0) {  // every lane is taken and the queue is full: go on alone
-        lock.unlock();
-        for (std::size_t i = 0; i < items.size(); ++i) results[i] = run_item(phase, items[i], fn);
-        lock.lock();
+    const auto shared = std::make_shared<Shared>();  // shared: a lane may begin after the end
+    const auto work = [this, shared, phase, &items, &fn, &results] {
+      std::unique_lock lock(shared->mutex);
+      if (shared->is_over) return;
+      ++shared->running;
+      {
+        const LogContext context(run_->principal.request_id,
+                                 run_->lease ? run_->lease->job.value : "");
+        while (shared->next < items.size()) {
+          const auto i = shared->next++;
+          lock.unlock();
+          auto result = guarded_item(phase, items[i], fn);
+          lock.lock();
+          results[i] = std::move(result);
+        }
       }
-      done.wait(lock, [&] { return running == 0; });
-    }
+      --shared->running;
+      shared->done.notify_all();
+    };
+    for (std::size_t i = 1; i < lanes; ++i)
+      if (!core_.parts.lanes.submit(work)) break;
+    work();
+    std::unique_lock lock(shared->mutex);
+    shared->is_over = true;
+    shared->done.wait(lock, [&] { return shared->running == 0; });
   }
   if (run_->cancel.is_cancelled()) {
     Error error = cancelled();
@@ -316,7 +331,8 @@ Json EngineContext::indexing() {
   const auto& indexing = core_.parts.indexing;
   return {{"state", indexing.is_running ? "indexing" : "idle"},
           {"done", indexing.done.load()},
-          {"total", indexing.total.load()}};
+          {"total", indexing.total.load()},
+          {"is_complete", !core_.is_served || indexing.is_complete}};
 }
 
 Result<std::shared_ptr<const Corpus>> EngineContext::corpus() {

@@ -120,6 +120,7 @@ class EngineContext : public Context,
   WriteRequest write_request(const NoteChange& change) const;
   Status commit_usage(const UsageRecord& record, bool is_start);
   Result<Json> run_item(std::string_view phase, const MapItem& item, const MapFn& fn);
+  Result<Json> guarded_item(std::string_view phase, const MapItem& item, const MapFn& fn);
 
   std::shared_ptr<Run> run_;  // shared: with the lanes of a map
   Core& core_;

@@ -37,6 +37,7 @@ struct IndexerState {
     bool is_bulk = false;  ///< the index has something left to do after the files
     bool files_are_done() const { return gone.empty() && (!files || files->is_done()); }
     bool is_done() const { return files_are_done() && !is_bulk; }
+    bool is_whole = false;  ///< of all files, and nothing was left out
     bool force = false;
     bool is_external = false;
     std::int64_t created = 0, updated = 0, deleted = 0, unchanged = 0, failed = 0;
@@ -86,6 +87,7 @@ Status IndexerState::open() {
 }
 
 Status IndexerState::make_anew(bool keeps_old) {
+  parts->indexing.is_complete = false;
   files.reset();
   writer.reset();
   INDX_TRY(NoteIndexWriter::discard(parts->config.index_dir, keeps_old));
@@ -158,7 +160,8 @@ void IndexerState::scan(ScanRequest request, caf::typed_response_promise<Reply> 
 }
 
 Status IndexerState::begin_scan(const ScanRequest& request) {
-  Scan scan{.force = request.rebuild,
+  Scan scan{.is_whole = request.paths.empty(),
+            .force = request.rebuild,
             .is_external = request.is_external,
             .started = parts->clock.monotonic()};
   auto listing = parts->vault.list();
@@ -171,6 +174,7 @@ Status IndexerState::begin_scan(const ScanRequest& request) {
   if (request.reset_db) {
     INDX_TRY(make_anew(false));
   } else if (request.rebuild && request.paths.empty()) {
+    parts->indexing.is_complete = false;
     INDX_TRY(writer->begin());
     INDX_TRY(files->clear());
     INDX_TRY(writer->commit());
@@ -229,6 +233,7 @@ void IndexerState::slice() {
     current->files.reset();
     current->gone.clear();
     current->is_bulk = false;
+    current->is_whole = false;
   }
   if (current->is_done()) return end_scan();
   self->send(self, atom::slice_atom::value);
@@ -292,6 +297,7 @@ void IndexerState::end_scan() {
                     {"failed", done.failed},      {"took_ms", took.count()},
                     {"unmatched", done.unmatched}};
   if (done.created + done.updated + done.deleted > 0) log_info("vault indexed", counts);
+  if (done.is_whole) parts->indexing.is_complete = true;
   for (auto& promise : current->promises) promise.deliver(Reply{counts});
   current.reset();
   parts->indexing.is_running = false;
@@ -305,6 +311,7 @@ IndexerActor::behavior_type indexer(IndexerActor::stateful_pointer<IndexerState>
                                     Directory* directory) {
   self->state.parts = parts;
   self->state.directory = directory;
+  parts->indexing.is_complete = false;  // a predecessor may have lost what it was told
   if (const Status opened = self->state.open(); !opened.has_value()) {
     log_error("index.db cannot be opened", {{"error", opened.error().message}});
     self->quit(caf::exit_reason::unhandled_exception);

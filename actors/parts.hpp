@@ -1,5 +1,6 @@
 #pragma once
 #include "actors/lane_pool.hpp"
+#include "actors/link_changes.hpp"
 #include "actors/own_writes.hpp"
 #include "actors/parsed_notes.hpp"
 #include "actors/permits.hpp"
@@ -11,6 +12,7 @@
 #include "store/note_index.hpp"
 #include "vault/vault.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -22,6 +24,8 @@ struct IndexProgress {
   std::atomic<bool> is_running = false;
   std::atomic<bool> is_reindexing = false;  ///< somebody asked for it and waits: one at a time
   std::atomic<std::int64_t> done = 0, total = 0;
+  /// All files were compared with the index since this start, and since it was last emptied.
+  std::atomic<bool> is_complete = false;
 };
 
 /// What all parts of the engine use and nobody changes, and the thread-safe counters beside it.
@@ -51,6 +55,8 @@ struct Parts {
   IndexProgress indexing;
   OwnWrites own_writes;
   ParsedNotes parsed{{config.legacy_properties}, kMostParsedBytes};
+  LinkChanges link_changes;
+  Permits inline_waits{std::max(1, config.jobs.lanes - config.jobs.lanes / 4)};  ///< on lanes
   Permits state_permits{4096}, writer_permits{256}, indexer_permits{1024};
   std::atomic<bool> is_draining = false;
 

@@ -52,7 +52,8 @@ class Index {
   virtual Result<IndexCounts> counts() = 0;
   /// Every file that the caller may see, in order of paths, for bases.
   virtual Status visit_files(const BaseRowNeeds& needs, const BaseRowVisitor& visit) = 0;
-  /// `{state: idle|indexing, done, total}`
+  /// `{state: idle|indexing, done, total, is_complete}`; the last is false while the first
+  /// comparison with the files since the start still fills the index.
   virtual Json indexing() = 0;
   /// Statistics over the notes that the caller may see; cached by vault generation.
   virtual Result<std::shared_ptr<const Corpus>> corpus() = 0;

@@ -1,5 +1,7 @@
 #include "ops/define.hpp"
 
+#include "ops/context.hpp"
+
 namespace indx {
 
 SchemaNode node_of(SchemaNode::Type type) {
@@ -55,6 +57,19 @@ SchemaNode::Property idempotency_key_property() {
       "again.";
   property.schema.max_length = 200;
   property.schema.is_header = true;
+  return property;
+}
+
+bool has_whole_index(Context& ctx) { return ctx.index().indexing().value("is_complete", true); }
+
+SchemaNode::Property indexing_property() {
+  SchemaNode::Property property;
+  property.name = "indexing";
+  property.schema = node_of(SchemaNode::Type::Boolean);
+  property.schema.description =
+      "Only there, and true, while the index is still being filled after a start: the answer may "
+      "lack files.";
+  property.is_required = false;
   return property;
 }
 

@@ -241,6 +241,10 @@ Field<Struct> field(const char* name, Member Struct::*member, const char* descri
 /// handlers do not see it.
 SchemaNode::Property idempotency_key_property();
 
+bool has_whole_index(Context& ctx);
+/// `indexing`, in answers out of an index that is still being filled.
+SchemaNode::Property indexing_property();
+
 /// The list of an answer that comes in pages; empty when it has no `next_cursor`, or several lists,
 /// of which only the operation can know what the pages bring.
 template <typename Struct>
@@ -271,6 +275,7 @@ struct Definition {
   Effect effect = Effect::Reads;
   Needs needs = Needs::Engine;
   bool is_idempotent = false;
+  bool reads_index = false;  ///< the answer says `indexing: true` while the index is being filled
   bool needs_provider = false;
   bool is_ai = false;
   bool is_listed_in_mcp = true;
@@ -319,7 +324,11 @@ Operation define(Definition<Input, Output> d) {
     if (takes_key) node.properties.push_back(idempotency_key_property());
     return node;
   });
-  op.output = Lazy<SchemaNode>([output] { return schema_of(*output); });
+  op.output = Lazy<SchemaNode>([output, reads_index = d.reads_index] {
+    SchemaNode node = schema_of(*output);
+    if (reads_index) node.properties.push_back(indexing_property());
+    return node;
+  });
   op.list = d.list.empty() ? paged_list(*output) : d.list;
   op.cells = d.cells;
   op.text = d.text;
@@ -338,9 +347,14 @@ Operation define(Definition<Input, Output> d) {
     op.may_be_large = [input, is_large = d.may_be_large](const Json& json) {
       return is_large(decode_fields(*input, json));
     };
-  op.handler = [input, output, run = d.handler](Context& ctx, const Json& json) -> Result<Json> {
+  op.handler = [input, output, run = d.handler, reads_index = d.reads_index](
+                   Context& ctx, const Json& json) -> Result<Json> {
+    // Asked before: what is complete by then is so for the whole answer.
+    const bool is_partial = reads_index && !has_whole_index(ctx);
     const Output result = INDX_TRY(run(ctx, decode_fields(*input, json)));
-    return encode_fields(*output, result);
+    Json answer = encode_fields(*output, result);
+    if (is_partial) answer["indexing"] = true;
+    return answer;
   };
   return op;
 }

@@ -46,6 +46,7 @@ class LinkIndex {
   Result<std::vector<std::string>> unread_canvases(const PathScope& scope);
   Result<std::vector<std::string>> notes_with_property(const std::string& name,
                                                        const PathScope& scope);
+  Result<std::vector<std::string>> notes_with_invalid_properties(const PathScope& scope);
   Result<std::vector<std::string>> notes_with_query_of(const std::string& text,
                                                        const PathScope& scope);
 

@@ -106,6 +106,17 @@ Result<std::vector<std::string>> LinkIndex::notes_with_property(const std::strin
   return paths;
 }
 
+Result<std::vector<std::string>> LinkIndex::notes_with_invalid_properties(const PathScope& scope) {
+  const auto db = INDX_TRY(pool_.take());
+  std::vector<std::string> paths;
+  auto query = db->prepare(
+      "SELECT f.path FROM notes n JOIN files f ON f.id=n.id WHERE n.warnings LIKE "
+      "'%\"frontmatter_invalid\"%' ORDER BY f.path");
+  while (INDX_TRY(query.step()))
+    if (scope.allows(query.text(0))) paths.push_back(query.text(0));
+  return paths;
+}
+
 Result<std::vector<std::string>> LinkIndex::notes_with_query_of(const std::string& text,
                                                                 const PathScope& scope) {
   const auto db = INDX_TRY(pool_.take());

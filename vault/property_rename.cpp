@@ -27,6 +27,22 @@ bool is_name_character(char32_t c) {
   return is_letter(c) || is_digit(c) || is_mark(c) || c == '_' || c == '-';
 }
 
+/// Whether the name stands in the text as one of its own, in any case, with `fits` behind it.
+template <typename Fits>
+bool find_name(std::string_view bytes, std::string_view name, const Fits& fits) {
+  const auto text = fold_case(replace_invalid_utf8(bytes)), wanted = fold_case(name);
+  if (wanted.empty()) return false;
+  for (auto at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
+    std::size_t before = at;
+    while (before > 0 && (static_cast<unsigned char>(text[--before]) & 0xC0U) == 0x80U) continue;
+    const bool goes_on_before = at > 0 && is_name_character(decode_at(text, before).value);
+    const auto end = at + wanted.size();
+    const bool goes_on = end < text.size() && is_name_character(decode_at(text, end).value);
+    if (!goes_on_before && !goes_on && fits(std::string_view(text).substr(end))) return true;
+  }
+  return false;
+}
+
 std::string_view without_quote_marks(std::string_view line) {
   const auto begin = line.find_first_not_of(" \t>");
   return begin == line.npos ? std::string_view() : line.substr(begin);
@@ -78,17 +94,15 @@ Result<std::vector<TextEdit>> rename_property(std::string_view bytes, std::strin
 }
 
 bool mentions_name(std::string_view bytes, std::string_view name) {
-  const auto text = fold_case(replace_invalid_utf8(bytes)), wanted = fold_case(name);
-  if (wanted.empty()) return false;
-  for (auto at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
-    std::size_t before = at;
-    while (before > 0 && (static_cast<unsigned char>(text[--before]) & 0xC0U) == 0x80U) continue;
-    const bool goes_on_before = at > 0 && is_name_character(decode_at(text, before).value);
-    const auto end = at + wanted.size();
-    const bool goes_on = end < text.size() && is_name_character(decode_at(text, end).value);
-    if (!goes_on_before && !goes_on) return true;
-  }
-  return false;
+  return find_name(bytes, name, [](std::string_view) { return true; });
+}
+
+bool mentions_key(std::string_view block, std::string_view name) {
+  return find_name(block, name, [](std::string_view behind) {
+    if (behind.starts_with('"') || behind.starts_with('\'')) behind.remove_prefix(1);
+    const auto next = behind.find_first_not_of(" \t");
+    return next != behind.npos && behind[next] == ':';
+  });
 }
 
 bool code_mentions(std::string_view bytes, const std::vector<std::string_view>& languages,

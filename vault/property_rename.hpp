@@ -21,4 +21,8 @@ bool code_mentions(std::string_view bytes, const std::vector<std::string_view>& 
 /// The same for a whole text.
 bool mentions_name(std::string_view bytes, std::string_view name);
 
+/// Whether a property block, which may be no YAML, seems to hold a property of that name, whatever
+/// the case: the name, perhaps in quotes, and a colon.
+bool mentions_key(std::string_view block, std::string_view name);
+
 }  // namespace indx

@@ -39,6 +39,7 @@ Operation attachment_list() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/files"},
       .is_idempotent = true,
+      .reads_index = true,
       .is_listed_in_mcp = false,
       .input = {field("path_glob", &Input::path_glob,
                       "Only paths that match, such as `Projects/**`.", optional, length(0, 1024)),

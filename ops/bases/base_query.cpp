@@ -136,6 +136,7 @@ Operation base_query() {
       .cli_positional = {"path"},
       .example = "boards/Projects.base --format csv",
       .is_idempotent = true,
+      .reads_index = true,
       .input = shared_fields<Input>(
           {path_field(&Input::path),
            field("block", &Input::block,
@@ -167,6 +168,7 @@ Operation base_query_inline() {
       .cli_positional = {"definition"},
       .example = "'filters: file.hasTag(\"book\")'",
       .is_idempotent = true,
+      .reads_index = true,
       .is_listed_in_mcp = false,
       .input = shared_fields<InlineInput>(
           {field("definition", &InlineInput::definition,

@@ -1,6 +1,9 @@
 #include "ops/links/bulk_rename.hpp"
 
 #include "base/text.hpp"
+#include "vault/frontmatter.hpp"
+
+#include <algorithm>
 
 namespace indx {
 namespace {
@@ -44,6 +47,27 @@ RelinkedView view_written(const WriteOutcome& outcome, bool dry_run, int count) 
 
 Json planned_note(const NoteFile& file, int count) {
   return {{"path", file.path.str()}, {"etag", file.etag}, {"count", count}};
+}
+
+Status add_unreadable(Context& ctx, const MayHold& may_hold, std::vector<NotRelinkedView>& failed) {
+  const auto paths = INDX_TRY(ctx.links().notes_with_invalid_properties());
+  for (const auto& path : paths) {
+    if (std::any_of(failed.begin(), failed.end(),
+                    [&](const auto& item) { return item.path == path; }))
+      continue;
+    const auto file = ctx.notes().read(INDX_TRY(NotePath::parse(path)));
+    if (!file.has_value()) continue;  // gone since it was indexed
+    const std::string_view bytes = file->bytes;
+    const Frontmatter block = parse_frontmatter(bytes);
+    if (!block.error ||
+        !may_hold(bytes.substr(block.content_begin, block.content_end - block.content_begin)))
+      continue;
+    const auto error = make_error(
+        Reason::ParseFailed, cat("The property block is invalid at line ", block.error->line, ": ",
+                                 block.error->message, " Correct it, and rename again."));
+    failed.push_back({path, std::string(error.name()), error.message});
+  }
+  return {};
 }
 
 Result<BulkRename> rename_in_notes(Context& ctx, const Json& planned, bool dry_run,

@@ -19,6 +19,11 @@ struct BulkRename {
   std::vector<RelinkedView> changed;    ///< in the order of the plan
   std::vector<NotRelinkedView> failed;  ///< left as they were; the others go on
 };
+/// Adds the visible notes whose property block cannot be read and seems to hold the name, each as
+/// `parse_failed` unless it is there already: nobody can tell what a rename means in them.
+using MayHold = std::function<bool(std::string_view block)>;
+Status add_unreadable(Context& ctx, const MayHold& may_hold, std::vector<NotRelinkedView>& failed);
+
 /// One guarded write a note, each a step of its own; tells its progress. Ends early with
 /// `cancelled`, whose details hold `partial: {done, total, changed}`.
 Result<BulkRename> rename_in_notes(Context& ctx, const Json& planned, bool dry_run,

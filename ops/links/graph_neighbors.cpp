@@ -74,6 +74,7 @@ Operation graph_neighbors() {
       .route = {"GET", "/v1/graph/{path}"},
       .cli_positional = {"path"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {path_field(&Input::path),
                 field("depth", &Input::depth, "Links to follow.", between(0, 10), optional),
                 field("direction", &Input::direction, "Which links to follow.", optional,

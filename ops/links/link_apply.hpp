@@ -67,6 +67,11 @@ Result<MovePlan> move_plan_from_json(const Json& json);
 Result<MovePlan> plan_links(Context& ctx, const NotePath& from, const NotePath& to,
                             bool update_links, bool with_diff);
 
+/// Files that came into a folder between the plan and its move went with it: adds them to the plan,
+/// with the files whose links they need. `moved`: what the move took along, below the folder.
+Status add_late_moves(Context& ctx, const NotePath& from, const NotePath& to,
+                      const std::vector<std::string>& moved, MovePlan& plan);
+
 struct RelinkResult {
   std::vector<RelinkedView> changed;
   std::vector<NotRelinkedView> failed;

@@ -56,6 +56,7 @@ Operation link_backlinks() {
       .route = {"GET", "/v1/links/{path}/backlinks"},
       .cli_positional = {"path"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {path_field(&Input::path), limit_field(&Input::limit), cursor_field(&Input::cursor)},
       .output = {field("path", &Output::path, "The file asked for."),
                  field("total", &Output::total, "All files that link to it."),

@@ -102,6 +102,7 @@ Operation link_forward() {
       .route = {"GET", "/v1/links/{path}/forward"},
       .cli_positional = {"path"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {path_field(&Input::path), limit_field(&Input::limit), cursor_field(&Input::cursor)},
       .output = {field("path", &Output::path, "The note."),
                  field("etag", &Output::etag, "Version of the note that the positions belong to."),

@@ -49,6 +49,7 @@ Operation link_orphans() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/links/orphans"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("kind", &Input::kind, "Which links must be missing.", optional,
                       one_of({"orphans", "no_incoming", "no_outgoing"})),
                 limit_field(&Input::limit), cursor_field(&Input::cursor)},

@@ -67,6 +67,7 @@ Operation link_resolve() {
       .cli_positional = {"link"},
       .example = "'[[Plan#Goals]]' --source Projects/Home.md",
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("link", &Input::link,
                       "`[[note#heading]]`, `[text](note.md)`, or `note#^block`.", length(1, 4096)),
                 field("source", &Input::source,

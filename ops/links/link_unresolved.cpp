@@ -60,6 +60,7 @@ Operation link_unresolved() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/links/unresolved"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {limit_field(&Input::limit), cursor_field(&Input::cursor)},
       .output = {field("unresolved", &Output::unresolved, "By target."),
                  next_cursor_field(&Output::next_cursor)},

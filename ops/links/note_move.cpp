@@ -79,6 +79,11 @@ Result<Output> run(Context& ctx, const Input& in) {
   out.from = paths.from.str();
   out.path = paths.to.str();
   out.dry_run = in.dry_run;
+  std::unique_ptr<LinkTurn> turn;
+  if (in.dry_run)
+    INDX_TRY(ctx.links().wait_for_index());
+  else
+    turn = INDX_TRY(ctx.links().take_turn());
 
   // A move of the same names that a crash interrupted behind the rename goes on where it was.
   const Json journal = INDX_TRY(
@@ -111,6 +116,8 @@ Result<Output> run(Context& ctx, const Input& in) {
     out.changed = outcome.changed;
     if (!outcome.etag.empty()) out.etag = outcome.etag;
     out.warnings = outcome.warnings;
+    if (in.update_links && outcome.changed)
+      INDX_TRY(add_late_moves(ctx, paths.from, paths.to, outcome.moved_files, plan));
   }
   out.is_folder = plan.is_folder;
   out.moved = out.changed ? plan.moves.size() : 0;
@@ -140,6 +147,7 @@ Result<Output> run(Context& ctx, const Input& in) {
 Result<std::size_t> size(Context& ctx, const Input& in) {
   if (in.dry_run || !in.update_links) return std::size_t{0};
   const auto paths = INDX_TRY(paths_of(in));
+  INDX_TRY(ctx.links().wait_for_index());
   const Json journal = INDX_TRY(ctx.links().journal(journal_key(paths)));
   if (!journal.is_null()) return journal["sources"].size();
   const auto plan = INDX_TRY(plan_links(ctx, paths.from, paths.to, true, false));
@@ -204,6 +212,8 @@ Operation note_move() {
                    {Reason::ValidationFailed,
                     "A path cannot be used, or a folder would move into itself."},
                    {Reason::EtagMismatch, "The file is not what you read."},
+                   {Reason::InProgress,
+                    "The index is still being filled, or another change rewrites links."},
                    {Reason::Forbidden, "A path is outside your globs, or hidden from indx."}},
       .handler = run,
   });

@@ -34,6 +34,11 @@ Result<Json> plan(Context& ctx, const Input& in) {
 
 Result<Output> run(Context& ctx, const Input& in) {
   INDX_TRY(rename_property("", in.from, in.to));  // refuses a name that cannot be one
+  std::unique_ptr<LinkTurn> turn;
+  if (in.dry_run)
+    INDX_TRY(ctx.links().wait_for_index());
+  else
+    turn = INDX_TRY(ctx.links().take_turn());
   const Json planned =
       INDX_TRY(ctx.step("plan", Json{{"from", in.from}}, [&] { return plan(ctx, in); }));
   auto renamed = INDX_TRY(rename_in_notes(
@@ -49,12 +54,15 @@ Result<Output> run(Context& ctx, const Input& in) {
   Output out{in.from, in.to, in.dry_run};
   out.changed = std::move(renamed.changed);
   out.failed = std::move(renamed.failed);
+  INDX_TRY(add_unreadable(
+      ctx, [&](std::string_view block) { return mentions_key(block, in.from); }, out.failed));
   out.partial = !out.failed.empty();
   out.also_mentions = INDX_TRY(also_mentioning(ctx, in.from));
   return out;
 }
 
 Result<std::size_t> size(Context& ctx, const Input& in) {
+  INDX_TRY(ctx.links().wait_for_index());
   const auto paths = INDX_TRY(ctx.links().notes_with_property(in.from));
   return in.dry_run ? std::size_t{0} : paths.size();
 }
@@ -90,7 +98,9 @@ Operation property_rename() {
                      "Bases, and notes with a query or base block, that may name it; not edited."),
                  field("failed", &Output::failed, "Notes left as they were."),
                  field("partial", &Output::partial, "True: some notes were left as they were.")},
-      .failures = {{Reason::ValidationFailed, "The new name cannot be one of a property."}},
+      .failures = {{Reason::ValidationFailed, "The new name cannot be one of a property."},
+                   {Reason::InProgress,
+                    "The index is still being filled, or another change rewrites links."}},
       .handler = run,
   });
 }

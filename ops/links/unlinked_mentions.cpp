@@ -68,6 +68,7 @@ Operation unlinked_mentions() {
       .cli = "link mentions",
       .cli_positional = {"path"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {path_field(&Input::path),
                 field("limit", &Input::limit, "Most rows in one answer.", between(1, 200),
                       optional),

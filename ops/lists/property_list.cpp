@@ -46,6 +46,7 @@ Operation property_list() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/properties"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("prefix", &Input::prefix, "Only names that begin so, in any case.", optional,
                       length(0, 256)),
                 limit_field(&Input::limit), cursor_field(&Input::cursor)},

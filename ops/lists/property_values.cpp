@@ -50,6 +50,7 @@ Operation property_values() {
       .cli_positional = {"name"},
       .example = "status",
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("name", &Input::name, "Name of the property, in any case.", length(1, 1024)),
                 field("path_glob", &Input::path_glob,
                       "Only in paths that match, such as `Projects/**`.", optional,

@@ -47,6 +47,7 @@ Operation recent_changes() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/recent"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("since", &Input::since, "Only changes at or after this UTC time or day.",
                       optional, length(0, 32)),
                 field("path_glob", &Input::path_glob,

@@ -37,6 +37,7 @@ Operation tag_notes() {
       .cli_positional = {"tag"},
       .example = "work",
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("tag", &Input::tag, "The tag, with or without `#`.", length(1, 256)),
                 limit_field(&Input::limit), cursor_field(&Input::cursor)},
       .output = {field("notes", &Output::notes, "In path order."),

@@ -64,6 +64,7 @@ Operation task_list() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/tasks"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("status", &Input::status, "Unchecked or checked ones only.", optional,
                       one_of({"any", "todo", "done"})),
                 field("mark", &Input::mark, "Only tasks with this character in the brackets.",

@@ -40,6 +40,7 @@ Operation note_list() {
       .route = {"GET", "/v1/notes"},
       .cli = "note list",
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("path_glob", &Input::path_glob,
                       "Only paths that match, such as `Projects/**`.", optional, length(0, 1024)),
                 field("tag", &Input::tag, "Only notes with this tag or one below it.", optional,

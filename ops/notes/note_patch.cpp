@@ -263,6 +263,7 @@ Result<WriteOutcome> resumed(Context& ctx, const NoteChange& change, const Ancho
 /// A patch whose links follow: the note's own in the same write, those of other files behind it.
 Result<WriteOutcome> written_with_links(Context& ctx, NoteChange& change, const Input& in,
                                         Output& out) {
+  const auto turn = INDX_TRY(ctx.links().take_turn());
   const auto key = journal_key(in);
   const auto journal = INDX_TRY(ctx.step("journal", Json{{"path", change.path.str()}},
                                          [&] { return ctx.links().journal(key); }));
@@ -298,6 +299,7 @@ Result<WriteOutcome> written_with_links(Context& ctx, NoteChange& change, const 
 
 /// The same as a dry run.
 Result<WriteOutcome> imagined_with_links(Context& ctx, NoteChange& change, Output& out) {
+  INDX_TRY(ctx.links().wait_for_index());
   const auto plan = INDX_TRY(plan_anchors(ctx, change, true));
   change.if_match = plan.etag;
   change.edits = plan.edits;
@@ -329,6 +331,7 @@ Result<Output> run(Context& ctx, const Input& in) {
 Result<std::size_t> size(Context& ctx, const Input& in) {
   const auto change = change_of_input(in);
   if (!change.has_value() || in.dry_run) return std::size_t{0};
+  if (renames_headings(*change)) INDX_TRY(ctx.links().wait_for_index());
   const auto sources = count_anchor_sources(ctx, *change);
   return sources.has_value() ? *sources : std::size_t{0};
 }
@@ -402,6 +405,9 @@ Operation note_patch() {
                    {Reason::NotFound, "No note has that path."},
                    {Reason::EtagMismatch,
                     "The note is no longer at `if_match`; details hold expected and actual."},
+                   {Reason::InProgress,
+                    "rename_heading: the index is still being filled, or another change rewrites "
+                    "links."},
                    {Reason::ParseFailed,
                     "The property block cannot be edited safely; details hold the op_index."},
                    {Reason::TargetNotFound,

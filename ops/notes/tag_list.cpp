@@ -70,6 +70,7 @@ Operation tag_list() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/tags"},
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("prefix", &Input::prefix, "Only tags that begin so, in any case.", optional,
                       length(0, 256)),
                 field("sort", &Input::sort, "`count`: most used first.", optional,

@@ -4,6 +4,7 @@
 #include "ops/links/bulk_rename.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
+#include "vault/property_rename.hpp"
 
 #include <algorithm>
 
@@ -73,6 +74,11 @@ Result<Output> run(Context& ctx, const Input& in) {
   out.from = INDX_TRY(checked_tag(in.from, "from"));
   out.to = INDX_TRY(checked_tag(in.to, "to"));
   out.dry_run = in.dry_run;
+  std::unique_ptr<LinkTurn> turn;
+  if (in.dry_run)
+    INDX_TRY(ctx.links().wait_for_index());
+  else
+    turn = INDX_TRY(ctx.links().take_turn());
   const Json planned =
       INDX_TRY(ctx.step("plan", Json{{"from", out.from}}, [&] { return plan(ctx, out.from); }));
   auto renamed = INDX_TRY(
@@ -83,13 +89,20 @@ Result<Output> run(Context& ctx, const Input& in) {
       }));
   out.changed = std::move(renamed.changed);
   out.failed = std::move(renamed.failed);
+  const auto may_hold = [&](std::string_view block) {
+    return (mentions_key(block, "tags") || mentions_key(block, "tag")) &&
+           mentions_name(block, out.from);
+  };
+  INDX_TRY(add_unreadable(ctx, may_hold, out.failed));
   out.partial = !out.failed.empty();
   out.also_mentions = INDX_TRY(also_mentioning(ctx, out.from));
-  if (planned.empty()) out.warnings.push_back(INDX_TRY(missing_tag(ctx, out.from)));
+  if (planned.empty() && out.failed.empty())
+    out.warnings.push_back(INDX_TRY(missing_tag(ctx, out.from)));
   return out;
 }
 
 Result<std::size_t> size(Context& ctx, const Input& in) {
+  INDX_TRY(ctx.links().wait_for_index());
   const auto paths = INDX_TRY(ctx.index().paths_with_tag(plain_tag(in.from)));
   return in.dry_run ? std::size_t{0} : paths.size();
 }
@@ -125,7 +138,9 @@ Operation tag_rename() {
                  field("failed", &Output::failed, "Notes left as they were."),
                  field("partial", &Output::partial, "True: some notes were left as they were."),
                  field("warnings", &Output::warnings, "Set when no note has the tag.")},
-      .failures = {{Reason::ValidationFailed, "One of the two is not a tag."}},
+      .failures = {{Reason::ValidationFailed, "One of the two is not a tag."},
+                   {Reason::InProgress,
+                    "The index is still being filled, or another change rewrites links."}},
       .handler = run,
   });
 }

@@ -107,6 +107,7 @@ Operation vault_search() {
       .cli_positional = {"q"},
       .example = "'quarterly plan'",
       .is_idempotent = true,
+      .reads_index = true,
       .input = {field("q", &Input::q, "Words to look for, or a query.", length(1, 4096)),
                 field("mode", &Input::mode,
                       "How to search; without embeddings it is lexical, with a warning.", optional,

@@ -422,6 +422,8 @@ TEST_CASE("tag_rename leaves a note that changed meanwhile and says so", "[ops][
 TEST_CASE("tag_rename runs as a job over 20 notes", "[ops][A51]") {
   FakeWorld world;
   for (int i = 0; i < 21; ++i) world.files[std::to_string(i) + ".md"] = "#x\n";
+  IndexedLinks indexed(world.files);
+  world.links = &indexed;
   FakeContext context(world);
   const Operation operation = tag_rename();
 
@@ -457,6 +459,29 @@ TEST_CASE("property_rename changes names and nothing else", "[ops][A28]") {
   CHECK(done["failed"][0]["code"] == "conflict");
   CHECK(done["also_mentions"] == Json({"v.base"}));
   CHECK_FALSE(run_operation(world, property_rename(), Json{{"from", "a"}, {"to", " "}}));
+}
+
+TEST_CASE("a rename tells of notes whose property block it cannot read", "[ops][A28][A51]") {
+  FakeWorld world;
+  world.files = {{"a.md", "---\nold: 1\ntags: [x]\n---\n"},
+                 {"bad.md", "---\nold: [1\ntags: [x\n---\n#x\n"},
+                 {"other.md", "---\nolder: [1\ntitle: the old x\n---\n"}};
+  IndexedLinks indexed(world.files);
+  world.links = &indexed;
+
+  const Json property =
+      *run_operation(world, property_rename(), Json{{"from", "Old"}, {"to", "new"}});
+  const Json tag = *run_operation(world, tag_rename(), Json{{"from", "x"}, {"to", "y"}});
+
+  for (const auto& done : {property, tag}) {
+    INFO(done.dump());
+    CHECK(done["partial"] == true);
+    REQUIRE(done["failed"].size() == 1);
+    CHECK(done["failed"][0]["path"] == "bad.md");
+    CHECK(done["failed"][0]["code"] == "parse_failed");
+  }
+  CHECK(property["changed"].size() == 1);
+  CHECK(indexed.turns == 2);
 }
 
 }  // namespace

@@ -36,6 +36,11 @@ class IndexedLinks : public Links {
   Result<Neighborhood> neighbors(const NotePath& path, const NeighborQuestion& question) override {
     return index_.links().neighbors(path.str(), question, scope_);
   }
+  Status wait_for_index() override { return {}; }
+  Result<std::unique_ptr<LinkTurn>> take_turn() override {
+    ++turns;
+    return std::make_unique<LinkTurn>();
+  }
   Result<MoveTree> tree(const NotePath& path) override { return MoveTree{false, {path.str()}}; }
   Result<MoveGround> move_ground(const std::vector<FileMove>& moves) override {
     return index_.links().move_ground(moves);
@@ -52,6 +57,9 @@ class IndexedLinks : public Links {
   Result<std::vector<std::string>> notes_with_property(const std::string& name) override {
     return index_.links().notes_with_property(name, scope_);
   }
+  Result<std::vector<std::string>> notes_with_invalid_properties() override {
+    return index_.links().notes_with_invalid_properties(scope_);
+  }
   Result<std::vector<std::string>> notes_with_query_of(const std::string& text) override {
     return index_.links().notes_with_query_of(text, scope_);
   }
@@ -65,6 +73,7 @@ class IndexedLinks : public Links {
   }
   IndexFixture& index() { return index_; }
   std::map<std::string, Json> journals;  ///< plans by key
+  int turns = 0;                         ///< how often one was taken
 
  private:
   IndexFixture index_;
