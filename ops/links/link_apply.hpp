@@ -32,6 +32,9 @@ struct RelinkPlan {
   std::vector<Source> sources;
   std::vector<NotRelinkedView> failed;
   bool has_hidden_sources = false;  ///< files outside the caller's globs hold such links
+  bool has_hidden_targets =
+      false;  ///< such links reach files outside of them, and stay as they are
+  bool leaves_links() const { return has_hidden_sources || has_hidden_targets; }
 };
 Json to_json(const RelinkPlan& plan);
 /// Throws Json::exception where the JSON is none of to_json.
