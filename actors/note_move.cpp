@@ -31,7 +31,7 @@ Status check_move(const Vault& vault, const NoteChange& change) {
 
 /// Etag and hash of the file, checked against the guards of the change.
 Status read_guarded(const Vault& vault, const NoteChange& change, WriteOutcome& outcome) {
-  const auto file = INDX_TRY(vault.read(change.path));
+  const auto file = INDX_TRY(vault.read_in_place(change.path));
   outcome.etag = outcome.old_etag = file.etag;
   outcome.sha256 = sha256_hex(file.bytes);
   outcome.size = outcome.old_size = file.size;
@@ -100,7 +100,7 @@ Result<bool> perform_move(const Vault& vault, const NoteWrite& write, std::strin
   const auto& change = write.request.change;
   INDX_TRY(move_entry(vault, change.path, *change.to, write.intent.temp_name));
   if (change.if_match.empty() && change.expected_sha256.empty()) return true;
-  const auto moved = INDX_TRY(vault.read(*change.to));
+  const auto moved = INDX_TRY(vault.read_in_place(*change.to));
   if (moved.etag == write.outcome.etag) return true;
   *displaced = moved.bytes;  // kept as a version whatever becomes of the file
   INDX_TRY(move_entry(vault, *change.to, change.path, write.intent.temp_name));
