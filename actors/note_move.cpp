@@ -100,7 +100,7 @@ Result<bool> perform_move(const Vault& vault, const NoteWrite& write, std::strin
   const auto& change = write.request.change;
   INDX_TRY(move_entry(vault, change.path, *change.to, write.intent.temp_name));
   if (change.if_match.empty() && change.expected_sha256.empty()) return true;
-  const auto moved = INDX_TRY(vault.read_in_place(*change.to));
+  const auto moved = INDX_TRY(vault.read(*change.to));
   if (moved.etag == write.outcome.etag) return true;
   *displaced = moved.bytes;  // kept as a version whatever becomes of the file
   INDX_TRY(move_entry(vault, *change.to, change.path, write.intent.temp_name));

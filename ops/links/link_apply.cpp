@@ -59,16 +59,16 @@ Result<Json> relink(Context& lane, const std::string& key, const RelinkPlan::Sou
                     cat(path.str(), " keeps changing; its links were left as they are."));
 }
 
-MoveWorld world_of(const MovePlan& plan) {
-  return MoveWorld(plan.moves, plan.files, {plan.path_globs, {}});
-}
-
 Relinking relinking_of(const MoveWorld& world) {
   return {
       [&world](const std::string& bytes, const std::string& source, const ParseOptions& options) {
         return rewrite_links(bytes, source, world, options);
       },
       [&world](const std::string& source) { return world.place_after(source); }};
+}
+
+MoveWorld world_of(const MovePlan& plan) {
+  return MoveWorld(plan.moves, plan.files, {plan.path_globs, {}});
 }
 
 }  // namespace

@@ -25,21 +25,20 @@ struct Hit {
   std::optional<std::string> heading;
   std::optional<Json> explain;
   static Fields<Hit> fields() {
-    return {
-        field("path", &Hit::path, "Vault-relative path."),
-        field("title", &Hit::title, "Title of the note."),
-        field("score", &Hit::score, "Larger is better."),
-        field("snippet", &Hit::snippet, "Text around the matches, which are in **bold**."),
-        field("tags", &Hit::tags, "Tags without `#`."),
-        field("matched_in", &Hit::matched_in, "Where it matched.",
-              one_of({"title", "body", "tags", "frontmatter"})),
-        field("matched", &Hit::matched, "Whether all words were found, or some.",
-              one_of({"all", "some"})),
-        field("line", &Hit::line, "1-based line of the snippet's first match."),
-        field("heading", &Hit::heading, "Heading of the section with that line."),
-        field("explain", &Hit::explain,
-              "Parts of the score: per word its score, how many notes have it (unless the token "
-              "is bound to path globs), and how often each part of this note does.")};
+    return {field("path", &Hit::path, "Vault-relative path."),
+            field("title", &Hit::title, "Title of the note."),
+            field("score", &Hit::score, "Larger is better."),
+            field("snippet", &Hit::snippet, "Text around the matches, which are in **bold**."),
+            field("tags", &Hit::tags, "Tags without `#`."),
+            field("matched_in", &Hit::matched_in, "Where it matched.",
+                  one_of({"title", "body", "tags", "frontmatter"})),
+            field("matched", &Hit::matched, "Whether all words were found, or some.",
+                  one_of({"all", "some"})),
+            field("line", &Hit::line, "1-based line of the snippet's first match."),
+            field("heading", &Hit::heading, "Heading of the section with that line."),
+            field("explain", &Hit::explain,
+                  "Parts of the score: per word its score, how many notes have it, and how often "
+                  "each part of this note does.")};
   }
 };
 struct Output {
@@ -118,7 +117,10 @@ Operation vault_search() {
                       "Only notes whose properties have these values.", optional),
                 field("limit", &Input::limit, "Most hits in one answer.", optional,
                       between(1, 200)),
-                field("explain", &Input::explain, "Show how each score came about.", optional),
+                field("explain", &Input::explain,
+                      "Show how each score came about; a token with path globs is told no counts "
+                      "of notes.",
+                      optional),
                 cursor_field(&Input::cursor)},
       .output = {field("results", &Output::results, "Hits, best first."),
                  next_cursor_field(&Output::next_cursor),
