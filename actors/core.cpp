@@ -204,6 +204,16 @@ void Core::forget_tokens() {
   tokens_.clear();
 }
 
+void Core::end_streams_of(const std::string& subject) {
+  EventBatch batch;
+  batch.events.push_back({.kind = std::string(kTokenRevoked),
+                          .at = parts.clock.now(),
+                          .actor = "system",
+                          .subject = subject});
+  if (auto bus = directory_.get<EventBusActor>())
+    caf::anon_send(bus, atom::publish_atom::value, std::move(batch));
+}
+
 Result<std::shared_ptr<const Corpus>> Core::corpus(const PathScope& scope) {
   const std::scoped_lock lock(corpus_mutex_);
   const auto generation = INDX_TRY(parts.index->generation());

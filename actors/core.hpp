@@ -67,6 +67,8 @@ class Core {
 
   Result<Principal> authenticate(const std::string& token);
   void forget_tokens();
+  /// Event streams that a token opened end with it.
+  void end_streams_of(const std::string& subject);
 
   /// Statistics over the notes inside `scope`, kept for one vault generation.
   Result<std::shared_ptr<const Corpus>> corpus(const PathScope& scope);

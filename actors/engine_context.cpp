@@ -115,7 +115,7 @@ Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
 Result<WriteOutcome> EngineContext::write_step(std::string_view key, const NoteChange& change) {
   INDX_TRY(visible_.check(change.path));
   if (change.to) INDX_TRY(visible_.check(*change.to));
-  if (!is_job()) return core_.write(write_request(change));
+  if (!is_job()) return send(write_request(change));
   auto request = write_request(change);
   request.step_key = INDX_TRY(take_key(key));
   Json inputs{{"path", change.path.str()}, {"if_match", change.if_match}};
@@ -124,7 +124,7 @@ Result<WriteOutcome> EngineContext::write_step(std::string_view key, const NoteC
   if (const auto stored = INDX_TRY(stored_step(request.step_key, request.step_inputs_hash)))
     return write_outcome_from_json(*stored);
   request.lease = run_->lease;
-  return core_.write(std::move(request));
+  return send(std::move(request));
 }
 
 Result<Json> EngineContext::run_item(std::string_view phase, const MapItem& item, const MapFn& fn) {
@@ -267,7 +267,14 @@ WriteRequest EngineContext::write_request(const NoteChange& change) const {
 Result<WriteOutcome> EngineContext::write(const NoteChange& change) {
   INDX_TRY(visible_.check(change.path));
   if (change.to) INDX_TRY(visible_.check(*change.to));
-  return core_.write(write_request(change));
+  return send(write_request(change));
+}
+
+Result<WriteOutcome> EngineContext::send(WriteRequest request) {
+  const NotePath target = request.change.to.value_or(request.change.path);
+  auto outcome = core_.write(std::move(request));
+  if (!outcome.has_value()) return visible_.shown(target, outcome.error());
+  return outcome;
 }
 
 Result<std::vector<Json>> EngineContext::check_etags(
@@ -496,6 +503,7 @@ Result<bool> EngineContext::revoke(const std::string& id) {
   const bool revoked = INDX_TRY(core_.change_for<bool>(
       [id](State& state) { return state.tokens.revoke(id, state.clock.now()); }));
   core_.forget_tokens();
+  if (revoked) core_.end_streams_of(id);
   return revoked;
 }
 

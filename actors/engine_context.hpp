@@ -118,6 +118,7 @@ class EngineContext : public Context,
   Result<std::string> take_key(std::string_view key);
   Result<std::optional<Json>> stored_step(const std::string& key, const std::string& inputs_hash);
   WriteRequest write_request(const NoteChange& change) const;
+  Result<WriteOutcome> send(WriteRequest request);
   Status commit_usage(const UsageRecord& record, bool is_start);
   Result<Json> run_item(std::string_view phase, const MapItem& item, const MapFn& fn);
   Result<Json> guarded_item(std::string_view phase, const MapItem& item, const MapFn& fn);

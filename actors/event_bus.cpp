@@ -31,6 +31,34 @@ bool is_inside(const PathScope& scope, const Json& data) {
   return true;
 }
 
+bool is_bounded(const PathScope& scope) { return !scope.any_of.empty() || !scope.none_of.empty(); }
+
+/// A move over the border of the scope, told as what it is on the inside; nullopt: no such move.
+std::optional<Event> border_crossing(const PathScope& scope, const Event& event) {
+  constexpr std::string_view kMoved = "moved";
+  if (!is_bounded(scope) || !event.kind.ends_with(kMoved)) return std::nullopt;
+  const std::string path = event.data.value("path", ""), from = event.data.value("from", "");
+  const bool is_coming = scope.allows(path);
+  if (from.empty() || is_coming == scope.allows(from)) return std::nullopt;
+  Event shown = event;
+  shown.kind.replace(shown.kind.size() - kMoved.size(), kMoved.size(),
+                     is_coming ? "created" : "deleted");
+  shown.data.erase("from");
+  if (!is_coming) {
+    shown.data["path"] = from;
+    shown.data["old_etag"] = event.data.value("etag", "");
+    shown.data["etag"] = "";
+  }
+  return shown;
+}
+
+/// Kinds of the stored events that may give one the subscriber wants.
+std::vector<std::string> kinds_to_read(const EventFilter& filter) {
+  auto kinds = filter.kinds;
+  if (!kinds.empty() && is_bounded(filter.scope)) kinds.emplace_back("note.moved");
+  return kinds;
+}
+
 bool wants(const EventFilter& filter, const Event& event) {
   if (!filter.job_id.empty() && event.job_id != filter.job_id) return false;
   if (!kind_matches(event.kind, filter.kinds)) return false;
@@ -53,6 +81,13 @@ struct EventBusState {
     EventFilter filter;
     std::function<bool(const Event&)> sink;
     std::int64_t last_id = 0;
+
+    /// False: it left.
+    bool give(const Event& event) const {
+      const auto crossing = border_crossing(filter.scope, event);
+      const Event& shown = crossing ? *crossing : event;
+      return !wants(filter, shown) || sink(shown);
+    }
   };
 
   Result<std::int64_t> join(SubscribeRequest request);
@@ -94,11 +129,11 @@ Result<std::int64_t> EventBusState::join(SubscribeRequest request) {
 Result<bool> EventBusState::replay(Subscriber& subscriber) {
   EventStore store(*reader);
   for (;;) {
-    const auto page = INDX_TRY(store.after(subscriber.last_id, subscriber.filter.kinds,
+    const auto page = INDX_TRY(store.after(subscriber.last_id, kinds_to_read(subscriber.filter),
                                            subscriber.filter.job_id, kBacklogPage));
     for (const Event& event : page) {
       subscriber.last_id = event.id;
-      if (wants(subscriber.filter, event) && !subscriber.sink(event)) return false;
+      if (!subscriber.give(event)) return false;
     }
     if (page.size() < kBacklogPage) return true;
   }
@@ -108,10 +143,17 @@ void EventBusState::publish(const EventBatch& batch) {
   for (auto it = subscribers.begin(); it != subscribers.end();) {
     bool goes_on = true;
     for (const Event& event : batch.events) {
+      if (event.kind == kTokenRevoked) {
+        if (goes_on && it->second.filter.subject == event.subject) {
+          it->second.sink(event);
+          goes_on = false;
+        }
+        continue;
+      }
       // What a replay already gave is not given again.
       if (event.id > 0 && event.id <= it->second.last_id) continue;
       if (event.id > 0) it->second.last_id = event.id;
-      if (goes_on && wants(it->second.filter, event)) goes_on = it->second.sink(event);
+      if (goes_on) goes_on = it->second.give(event);
     }
     it = goes_on ? std::next(it) : subscribers.erase(it);
   }

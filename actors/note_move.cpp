@@ -31,7 +31,7 @@ Status check_move(const Vault& vault, const NoteChange& change) {
 
 /// Etag and hash of the file, checked against the guards of the change.
 Status read_guarded(const Vault& vault, const NoteChange& change, WriteOutcome& outcome) {
-  const auto file = INDX_TRY(vault.read(change.path));
+  const auto file = INDX_TRY(vault.read_in_place(change.path));
   outcome.etag = outcome.old_etag = file.etag;
   outcome.sha256 = sha256_hex(file.bytes);
   outcome.size = outcome.old_size = file.size;

@@ -70,7 +70,7 @@ Result<NoteWrite> plan_write(const Vault& vault, WriteRequest request, const Clo
     return plan_move(vault, std::move(request), clock, random);
   std::optional<std::string> before;
   if (!change.path.is_ignored()) {
-    auto file = vault.read(change.path);
+    auto file = vault.read_in_place(change.path);
     if (file.has_value())
       before = std::move(file->bytes);
     else if (file.error().reason != Reason::NotFound)

@@ -2,6 +2,7 @@
 
 #include "actors/note_write.hpp"
 #include "base/hash.hpp"
+#include "base/unicode.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
@@ -32,8 +33,10 @@ Error no_answer(const char* who) {
   return make_error(Reason::Unavailable, std::string("The ") + who + " did not answer; try again.");
 }
 
-/// The path that a write keeps others from.
-const std::string& busy_path(const NoteWrite& write) { return write.request.change.path.str(); }
+/// What a write keeps others from: its path in every case, so that of two names that differ only by
+/// case the second meets the first (rule 1.6).
+std::string busy_key(const NoteChange& change) { return fold_case(change.path.str()); }
+std::string busy_key(const NoteWrite& write) { return busy_key(write.request.change); }
 
 std::vector<SeenFile> files_to_index(const WriteOutcome& outcome) {
   const auto& path = outcome.path.str();
@@ -105,7 +108,7 @@ struct VaultWriterState {
   void on_done(const FlightPtr& flight, Result<Json> done);
   void index();
   void land(const FlightPtr& flight, Result<Json> result);
-  void leave(const std::string& path);
+  void leave(const std::string& key);
   void seen(IndexRequest request);
 
   WriterActor::pointer self;
@@ -113,7 +116,7 @@ struct VaultWriterState {
   Directory* directory = nullptr;
   std::deque<Waiting> waiting;
   bool is_moving = false;                        ///< a move is in flight: it is alone
-  std::set<std::string> busy;                    ///< paths in flight
+  std::set<std::string> busy;                    ///< keys of the paths in flight
   std::set<FlightPtr> flights;                   ///< writes that owe an answer
   std::vector<FlightPtr> promised;               ///< to be performed, all at once
   std::vector<FlightPtr> performed;              ///< done and stored, to be indexed all at once
@@ -135,21 +138,21 @@ void VaultWriterState::finish(const FlightPtr& flight) {
 
 void VaultWriterState::pump() {
   for (const auto& flight : std::exchange(unfinished, {})) finish(flight);
-  std::set<std::string> passed;  // an older write of the same path goes first
+  std::set<std::string> passed;  // an older write of the same key goes first
   for (auto it = waiting.begin(); it != waiting.end() && busy.size() < kMaxInFlight;) {
-    const auto path = it->request.change.path.str();
+    const auto key = busy_key(it->request.change);
     // A move takes many paths: it waits for all before it, and all behind it wait for it.
     const bool is_move = it->request.change.kind == NoteChange::Kind::Move;
     if (is_moving || (is_move && !busy.empty())) break;
     is_moving = is_move;
-    if (busy.contains(path) || !passed.insert(path).second) {
+    if (busy.contains(key) || !passed.insert(key).second) {
       ++it;
       continue;
     }
     Waiting next = std::move(*it);
     it = waiting.erase(it);
-    passed.erase(path);
-    busy.insert(path);
+    passed.erase(key);
+    busy.insert(key);
     start(std::move(next));
   }
   if (!busy.empty() || !waiting.empty()) return;
@@ -158,11 +161,11 @@ void VaultWriterState::pump() {
 }
 
 void VaultWriterState::start(Waiting next) {
-  const auto path = next.request.change.path.str();
+  const auto key = busy_key(next.request.change);
   auto planned = plan_write(parts->vault, std::move(next.request), parts->clock, parts->random);
   if (!planned.has_value()) {
     next.promise.deliver(Reply{planned.error()});
-    return leave(path);
+    return leave(key);
   }
   auto flight = std::make_shared<Flight>(
       Flight{.write = std::move(planned).value(), .promise = next.promise, .tries = next.tries});
@@ -234,11 +237,11 @@ void VaultWriterState::on_abandoned(const FlightPtr& flight, Result<Json> abando
   const bool met_edit = flight->is_performed.has_value() && abandoned.has_value();
   if (!met_edit || flight->tries == kMaxTries || !fits_any_text(flight->write.request.change))
     return land(flight, *flight->failure);
-  const auto path = busy_path(flight->write);
+  const auto key = busy_key(flight->write);
   waiting.push_front({std::move(flight->write.request), flight->promise, flight->tries + 1});
   flight->promise = {};
   flights.erase(flight);
-  leave(path);
+  leave(key);
 }
 
 void VaultWriterState::on_done(const FlightPtr& flight, Result<Json> done) {
@@ -279,17 +282,17 @@ void VaultWriterState::index() {
       .then([finish](Reply& reply) { finish(reply.result.value_or(Json())); },
             [finish](caf::error&) { finish(Json()); });
   // After the request: what was seen meanwhile is indexed by then.
-  for (const auto& flight : batch) leave(busy_path(flight->write));
+  for (const auto& flight : batch) leave(busy_key(flight->write));
 }
 
 void VaultWriterState::land(const FlightPtr& flight, Result<Json> result) {
   flight->reply(Reply{std::move(result)});
   flights.erase(flight);
-  leave(busy_path(flight->write));
+  leave(busy_key(flight->write));
 }
 
-void VaultWriterState::leave(const std::string& path) {
-  busy.erase(path);
+void VaultWriterState::leave(const std::string& key) {
+  busy.erase(key);
   is_moving = false;  // a move is alone
   if (!deferred.empty() || defers_scan) {
     IndexRequest again{{}, true, std::exchange(defers_scan, false)};
@@ -307,7 +310,7 @@ void VaultWriterState::seen(IndexRequest request) {
     return;
   }
   for (auto& file : request.files) {
-    if (busy.contains(file.path)) {
+    if (busy.contains(fold_case(file.path))) {
       deferred.push_back(std::move(file));
       continue;
     }
@@ -344,7 +347,7 @@ WriterActor::behavior_type vault_writer(WriterActor::stateful_pointer<VaultWrite
       [self, parts](atom::check_atom, const EtagCheck& check) -> Reply {
         Json failed = Json::array();
         for (const auto& [path, expected] : check.expected) {
-          const auto file = parts->vault.read(path);
+          const auto file = parts->vault.read_in_place(path);
           const auto actual = file.has_value() ? file->etag : std::string();
           if (!is_wanted_version(expected, actual))
             failed.push_back({{"path", path.str()}, {"expected", expected}, {"actual", actual}});

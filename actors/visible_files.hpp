@@ -5,7 +5,8 @@
 
 namespace indx {
 
-/// Files of the vault as one caller may read them. Safe from any thread.
+/// Files of the vault as one caller may read them. A path with symbolic links shows a file only
+/// where the caller may also name the path that it really has. Safe from any thread.
 class VisibleFiles {
  public:
   /// `vault` and `config` must outlive it.
@@ -20,8 +21,12 @@ class VisibleFiles {
   /// The same without reading it.
   Result<Vault::Opened> open(const NotePath& path) const;
   bool exists(const NotePath& path) const;
+  /// An error about `path` as the caller may see it: without the name of a file outside the globs
+  /// that stands in the way.
+  Error shown(const NotePath& path, Error error) const;
 
  private:
+  Vault::MayFollow may_follow() const;
   template <typename Find>
   auto find(const NotePath& path, Find find) const -> decltype(find(path));
 

@@ -45,6 +45,13 @@ class FeedStream : public std::enable_shared_from_this<FeedStream> {
   FeedStream(Principal principal, std::vector<std::string> jobs, std::string epoch)
       : principal_(std::move(principal)), jobs_(std::move(jobs)), epoch_(std::move(epoch)) {}
 
+  /// Its token was revoked.
+  void end() {
+    const std::scoped_lock lock(mutex_);
+    is_over_ = true;
+    if (stream_) stream_->close();
+  }
+
   void start(Dispatcher& dispatcher, const EventFilter& filter,
              const std::optional<std::string>& after, const RequestId& id,
              const Responder& responder) {
@@ -60,16 +67,22 @@ class FeedStream : public std::enable_shared_from_this<FeedStream> {
       // Closing over itself keeps it alive until the stream thread lets the socket go.
       responder.on_disconnect([self = shared_from_this()] {});
       stream_ = responder.begin_stream(event_stream_head(kRetry + std::exchange(early_, {})));
+      if (is_over_ && stream_) stream_->close();
     }
   }
 
  private:
   bool take(const Event& event) {
+    if (event.kind == kTokenRevoked) {
+      end();
+      return false;
+    }
     const bool is_wanted =
         event.kind == "reset" ||
         (may_see(principal_, event) &&
          (jobs_.empty() || std::find(jobs_.begin(), jobs_.end(), event.job_id) != jobs_.end()));
     const std::scoped_lock lock(mutex_);
+    if (is_over_) return false;
     if (!is_wanted) return true;
     auto frame = sse_frame(wire_id(event, epoch_), event.kind, event.to_json(epoch_));
     if (stream_) return stream_->write(std::move(frame));
@@ -82,6 +95,7 @@ class FeedStream : public std::enable_shared_from_this<FeedStream> {
   const std::string epoch_;
   std::mutex mutex_;
   std::string early_;  // frames from before the stream began
+  bool is_over_ = false;
   std::shared_ptr<ResponseStream> stream_;
   std::unique_ptr<Subscription> subscription_;
 };
@@ -103,12 +117,13 @@ class JobStream : public std::enable_shared_from_this<JobStream> {
   void start(const std::optional<std::string>& after) {
     EventFilter filter;
     filter.job_id = job_;
+    filter.subject = principal_.subject;
     const std::weak_ptr<JobStream> weak = weak_from_this();
     auto subscription = dispatcher_.subscribe(filter, after, [weak](const Event& event) {
       const auto self = weak.lock();
       return self && self->take(event);
     });
-    if (!subscription) return responder_.send(error_response(subscription.error(), id_));
+    if (!subscription) return end(subscription.error());
     {
       const std::scoped_lock lock(mutex_);
       subscription_ = std::move(*subscription);
@@ -117,10 +132,19 @@ class JobStream : public std::enable_shared_from_this<JobStream> {
     read({});
   }
 
+  void end(const Error& error) {
+    const std::scoped_lock lock(mutex_);
+    if (!is_over_) fail(error);
+  }
+
  private:
   bool take(const Event& event) {
     const std::scoped_lock lock(mutex_);
     if (is_over_) return false;
+    if (event.kind == kTokenRevoked) {
+      fail(make_error(Reason::Unauthorized, "The token of this stream was revoked."));
+      return false;
+    }
     latest_id_ = event.id > 0 ? wire_id(event, epoch_) : latest_id_;
     if (std::exchange(is_reading_, true)) {
       is_dirty_ = true;
@@ -151,12 +175,7 @@ class JobStream : public std::enable_shared_from_this<JobStream> {
   void show(Result<Json> answer, const std::string& event_id) {
     const std::scoped_lock lock(mutex_);
     if (is_over_) return;
-    if (!answer) {
-      is_over_ = true;
-      if (!stream_) return responder_.send(error_response(answer.error(), id_));
-      stream_->write(sse_frame({}, "error", answer.error().to_json()));
-      return stream_->close();
-    }
+    if (!answer) return fail(answer.error());
     const Json& record = answer->contains("job") ? answer->at("job") : *answer;
     auto frame = sse_frame(event_id, "job", record);
     if (stream_) {
@@ -174,6 +193,14 @@ class JobStream : public std::enable_shared_from_this<JobStream> {
     }
     is_reading_ = std::exchange(is_dirty_, false);
     if (is_reading_) read_later(std::exchange(latest_id_, {}));
+  }
+
+  /// Says why it ends. Under mutex_.
+  void fail(const Error& error) {
+    is_over_ = true;
+    if (!stream_) return responder_.send(error_response(error, id_));
+    stream_->write(sse_frame({}, "error", error.to_json()));
+    stream_->close();
   }
 
   void leave() {
@@ -207,11 +234,14 @@ void open_feed(const HttpRequest& request, Dispatcher& dispatcher, const Respond
   EventFilter filter;
   filter.kinds = listed(request, "kinds");
   filter.scope = principal->path_scope();
+  filter.subject = principal->subject;
   auto jobs = listed(request, "jobs");
   if (jobs.size() == 1) filter.job_id = jobs[0];
   const auto feed = std::make_shared<FeedStream>(std::move(*principal), std::move(jobs),
                                                  dispatcher.event_epoch());
   feed->start(dispatcher, filter, last_event_id(request), request.id, responder);
+  // Revoked after it was looked at, but before the stream could hear of it.
+  if (!admit_request(request, dispatcher)) feed->end();
 }
 
 }  // namespace
@@ -254,6 +284,8 @@ void add_event_routes(Router& router, Dispatcher& dispatcher) {
                    std::make_shared<JobStream>(dispatcher, reader, std::move(*principal),
                                                captures.at("id"), request.id, responder);
                stream->start(last_event_id(request));
+               const auto again = admit_request(request, dispatcher);  // as for the feed
+               if (!again) stream->end(again.error());
              });
 }
 

@@ -40,7 +40,10 @@ struct EventFilter {
   std::vector<std::string> kinds;  ///< patterns, empty: all
   std::string job_id;              ///< empty: all
   PathScope scope;                 ///< events about paths outside are left out
+  std::string subject;             ///< whose token it is; empty: nobody's
 };
+/// The last event of a subscription whose token was revoked; told to nobody else.
+inline constexpr std::string_view kTokenRevoked = "token.revoked";
 /// An open subscription; closing it waits for no one.
 class Subscription {
  public:

@@ -180,7 +180,8 @@ Result<SearchPage> NoteIndexReader::search(const SearchRequest& request) {
   page.has_bad_pattern = has_bad_pattern;
   const bool has_more = rows.size() > limit;
   if (has_more) rows.pop_back();
-  ScoreExplanation explanation(*db, run, plan.texts);
+  const auto& scope = request.filter.scope;
+  ScoreExplanation explanation(*db, run, plan.texts, scope.any_of.empty() && scope.none_of.empty());
   for (const auto& found : rows) {
     auto hit = INDX_TRY(make_hit(*db, found, query, plan));
     hit.matched = std::binary_search(holds_all.begin(), holds_all.end(), found.id) ? "all" : "some";

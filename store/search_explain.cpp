@@ -39,8 +39,8 @@ Result<Json> ScoreExplanation::of(std::int64_t id, double score) {
     }
     words.push_back({{"text", join(word.text->words, " ") + (word.text->is_prefix ? "*" : "")},
                      {"score", found == word.scores.end() ? 0.0 : found->second},
-                     {"notes", word.scores.size()},
                      {"in", std::move(in)}});
+    if (shows_counts_) words.back()["notes"] = word.scores.size();
   }
   return Json{{"score", score},
               {"weights", {{"title", 5}, {"aliases", 3}, {"headings", 3}, {"body", 1}}},

@@ -11,11 +11,14 @@ namespace indx {
 /// reads each word once.
 class ScoreExplanation {
  public:
-  ScoreExplanation(Database& db, SearchRun& run, std::vector<const QueryText*> texts)
-      : db_(db), run_(run), texts_(std::move(texts)) {}
+  /// `shows_counts`: false for who may not know of all notes.
+  ScoreExplanation(Database& db, SearchRun& run, std::vector<const QueryText*> texts,
+                   bool shows_counts)
+      : db_(db), run_(run), texts_(std::move(texts)), shows_counts_(shows_counts) {}
 
   /// `{score, weights: {title, aliases, headings, body}, words: [{text, score, notes, in}]}`:
-  /// `notes` have the word, `in` says how often each part of this note has it.
+  /// `notes` (with `shows_counts`) have the word, `in` says how often each part of this note has
+  /// it.
   Result<Json> of(std::int64_t id, double score);
 
  private:
@@ -28,6 +31,7 @@ class ScoreExplanation {
   Database& db_;
   SearchRun& run_;
   std::vector<const QueryText*> texts_;
+  const bool shows_counts_;
   std::vector<Word> words_;
   bool is_read_ = false;
 };

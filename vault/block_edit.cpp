@@ -389,10 +389,12 @@ Result<std::string> set_task(std::string_view bytes, const TaskAddress& address,
                       decode_at(mark, 0).length == mark.size() && mark != "]" &&
                       (mark == " " || static_cast<unsigned char>(mark[0]) > 0x20);
   if (!is_one)
-    return invalid("A task's status is one character, and none of `]`, tab or line end.",
-                   Json{{"path", "status"},
-                        {"expected", "one character"},
-                        {"actual", replace_invalid_utf8(mark)}});
+    return invalid(
+        "A task's status is one character, a single code point (no joined emoji), and none of "
+        "`]`, tab or line end.",
+        Json{{"path", "status"},
+             {"expected", "one character"},
+             {"actual", replace_invalid_utf8(mark)}});
   std::string out(bytes);
   out.replace(task.begin, decode_at(bytes, task.begin).length, mark);
   return out;

@@ -19,6 +19,7 @@ class CanvasRewrite {
   void put_card(const CanvasMember& member, const Result<LinkRewrite>& card) {
     if (!card.has_value()) return keep_problem(card.error());
     if (card->problem) keep_problem(*card->problem);
+    rewrite_.has_hidden_targets = rewrite_.has_hidden_targets || card->has_hidden_targets;
     if (card->count > 0) put(member, apply_edits(member.text, card->edits), card->count);
   }
   void keep_problem(const Error& error) {

@@ -105,19 +105,24 @@ class NoteRewrite {
     const ParsedNote note = parse_note(bytes_, options_);
     targets_.clear();
     std::optional<Error> problem;
+    bool has_hidden = false;
     for (const auto& link : note.links) {
       auto target = new_target(link, source_, world_);
-      if (!target.has_value()) problem = target.error();
+      if (!target.has_value() && target.error().reason == Reason::Forbidden)
+        has_hidden = true;
+      else if (!target.has_value())
+        problem = target.error();
       targets_.push_back(target.has_value() ? std::move(target).value() : std::nullopt);
     }
     const auto changed = std::count_if(targets_.begin(), targets_.end(),
                                        [](const auto& target) { return target.has_value(); });
-    if (changed == 0) return LinkRewrite{{}, 0, problem};
+    if (changed == 0) return LinkRewrite{{}, 0, problem, has_hidden};
     if (!is_valid_utf8(bytes_))
       return make_error(Reason::NotUtf8,
                         "The note is not valid UTF-8; its links stay as they are.");
     for (const bool is_careful : {false, true}) {
-      LinkRewrite rewrite{INDX_TRY(edits(note, is_careful)), static_cast<int>(changed), problem};
+      LinkRewrite rewrite{INDX_TRY(edits(note, is_careful)), static_cast<int>(changed), problem,
+                          has_hidden};
       if (holds(note, rewrite)) return rewrite;
     }
     return make_error(Reason::ParseFailed,

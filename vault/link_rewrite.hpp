@@ -2,6 +2,7 @@
 #include "base/result.hpp"
 #include "vault/link_resolver.hpp"
 #include "vault/markdown.hpp"
+#include "vault/note_query.hpp"
 #include "vault/text_edit.hpp"
 
 #include <map>
@@ -35,13 +36,15 @@ struct MoveGround {
 class MoveWorld {
  public:
   /// `files`: the paths before the move of every file with a name key that a moved file has or
-  /// gets, or that a link of a moved note looks for, by that key.
+  /// gets, or that a link of a moved note looks for, by that key. `scope`: which files a new link
+  /// may name; one that reaches another file is left alone, for its text would show where that is.
   MoveWorld(const std::vector<FileMove>& moves,
-            const std::map<std::string, std::vector<std::string>>& files);
+            const std::map<std::string, std::vector<std::string>>& files, PathScope scope = {});
 
   /// The path after the move of a file that had this one before.
   const std::string& place_after(const std::string& path) const;
   bool is_moved(const std::string& path) const { return moves_.contains(path); }
+  bool may_name(const std::string& path) const { return scope_.allows(path); }
   /// The file that a link reaches, by its path at that time; `target` is not empty.
   std::optional<std::string> before(std::string_view source, std::string_view target,
                                     LinkSyntax syntax) const;
@@ -52,6 +55,7 @@ class MoveWorld {
   using ByKey = std::unordered_map<std::string, LinkCandidates>;
   static ByKey by_key(const std::map<std::string, std::vector<std::string>>& files);
 
+  PathScope scope_;
   std::unordered_map<std::string, std::string> moves_;
   ByKey before_, after_;
 };
@@ -62,7 +66,8 @@ struct NewTarget {
   std::string wanted;  ///< path of the file that it must reach after the move
   std::string old_path;
 };
-/// nullopt: the link stays as it is. `conflict` when no text of that kind of link reaches the file.
+/// nullopt: the link stays as it is. `conflict` when no text of that kind of link reaches the file,
+/// `forbidden` when it would have to name a file outside the scope.
 Result<std::optional<NewTarget>> new_target(const Link& link, const std::string& source,
                                             const MoveWorld& world);
 
@@ -70,6 +75,7 @@ struct LinkRewrite {
   std::vector<TextEdit> edits;   ///< in order
   int count = 0;                 ///< links rewritten
   std::optional<Error> problem;  ///< `conflict`: a link that no text keeps on its file, left alone
+  bool has_hidden_targets = false;  ///< links to files outside the scope were left alone
 };
 /// The edits that keep every link of one note or canvas on its file. `source`: its path before the
 /// move. Display text, subpath, embed mark, typed `.md`, style of the path, escapes and brackets

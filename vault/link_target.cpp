@@ -125,7 +125,8 @@ MoveWorld::ByKey MoveWorld::by_key(const std::map<std::string, std::vector<std::
 }
 
 MoveWorld::MoveWorld(const std::vector<FileMove>& moves,
-                     const std::map<std::string, std::vector<std::string>>& files) {
+                     const std::map<std::string, std::vector<std::string>>& files, PathScope scope)
+    : scope_(std::move(scope)) {
   for (const auto& move : moves) moves_.emplace(move.from, move.to);
   before_ = by_key(files);
   std::map<std::string, std::vector<std::string>> moved;
@@ -185,6 +186,8 @@ Result<std::optional<NewTarget>> new_target(const Link& link, const std::string&
         is_relative && was_exact && (new_source != source || wanted != *reached);
     if (!(is_respelled && was_exact) && !may_be_stale) return stays;
   }
+  if (!world.may_name(wanted))
+    return make_error(Reason::Forbidden, "The link reaches a file outside of the caller's globs.");
 
   std::vector<Spelling> choices = {spelling};
   if (spelling.style == PathStyle::BareRelative)

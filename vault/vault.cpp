@@ -96,17 +96,30 @@ Result<NotePath> resolved_in_vault(const std::string& root, const NotePath& path
   return inside;
 }
 
-/// Opens a file for reading. Links are resolved once, checked, and then not followed again.
-Result<OpenFile> open_for_reading(const std::string& root, const NotePath& path) {
+/// Opens a file where its path says that it is: no link is followed.
+Result<OpenFile> open_in_place(const std::string& root, const NotePath& path) {
   if (path.is_ignored()) return missing_file(path);
-  const auto open_directly = [&](const NotePath& at) -> Result<OpenFile> {
-    const VaultPlace place = INDX_TRY(walk_to(root, at, MissingFolders::Refuse, Durability::Off));
-    return open_regular(place, at);
-  };
-  Result<OpenFile> file = open_directly(path);
+  const VaultPlace place = INDX_TRY(walk_to(root, path, MissingFolders::Refuse, Durability::Off));
+  return open_regular(place, path);
+}
+
+/// Opens a file for reading. Links are resolved once, checked, and then not followed again.
+Result<OpenFile> open_for_reading(const std::string& root, const NotePath& path,
+                                  const Vault::MayFollow& may_follow) {
+  Result<OpenFile> file = open_in_place(root, path);
   if (file || file.error().reason != Reason::Forbidden) return file;
   const NotePath inside = INDX_TRY(resolved_in_vault(root, path));
-  return open_directly(inside);
+  if (may_follow && !may_follow(inside)) return missing_file(path);
+  return open_in_place(root, inside);
+}
+
+Result<NoteFile> read_opened(const NotePath& path, const OpenFile& file) {
+  NoteFile note{path, {}, {}, modified_time(file.info), 0};
+  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, note.bytes))
+    return file_error(errno, "read", path.str());
+  note.size = note.bytes.size();
+  note.etag = etag_of(note.bytes);
+  return note;
 }
 
 /// Collects the files of a vault.
@@ -389,24 +402,24 @@ Result<Vault> Vault::open(const std::string& root, Durability durability) {
 
 VaultListing Vault::list() const { return Walker(root_).run(); }
 
-Result<FileInfo> Vault::stat(const NotePath& path) const {
-  Result<OpenFile> file = open_for_reading(root_, path);
+Result<FileInfo> Vault::stat(const NotePath& path, const MayFollow& may_follow) const {
+  Result<OpenFile> file = open_for_reading(root_, path, may_follow);
   if (file) return file_info(path, file->info);
   return file.error().reason == Reason::Forbidden ? missing_file(path) : file.error();
 }
 
-Result<NoteFile> Vault::read(const NotePath& path) const {
-  const OpenFile file = INDX_TRY(open_for_reading(root_, path));
-  NoteFile note{path, {}, {}, modified_time(file.info), 0};
-  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, note.bytes))
-    return file_error(errno, "read", path.str());
-  note.size = note.bytes.size();
-  note.etag = etag_of(note.bytes);
-  return note;
+Result<NoteFile> Vault::read(const NotePath& path, const MayFollow& may_follow) const {
+  const OpenFile file = INDX_TRY(open_for_reading(root_, path, may_follow));
+  return read_opened(path, file);
 }
 
-Result<Vault::Opened> Vault::open_file(const NotePath& path) const {
-  OpenFile file = INDX_TRY(open_for_reading(root_, path));
+Result<NoteFile> Vault::read_in_place(const NotePath& path) const {
+  const OpenFile file = INDX_TRY(open_in_place(root_, path));
+  return read_opened(path, file);
+}
+
+Result<Vault::Opened> Vault::open_file(const NotePath& path, const MayFollow& may_follow) const {
+  OpenFile file = INDX_TRY(open_for_reading(root_, path, may_follow));
   const FileInfo info = file_info(path, file.info);
   return Opened{info, FileBytes::from_descriptor(file.fd.release(), info.size)};
 }

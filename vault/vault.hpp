@@ -48,15 +48,20 @@ class Vault {
   const std::string& root() const { return root_; }
   Durability durability() const { return durability_; }
   VaultListing list() const;
+  /// Whether a path with symbolic links may be read as the file of the vault that it leads to (rule
+  /// 1.8). Empty: it may. What may not be read is `not_found`, as if the link led nowhere.
+  using MayFollow = std::function<bool(const NotePath& target)>;
   /// Stats one path; `not_found` for missing, ignored, folders and links that leave the vault.
-  Result<FileInfo> stat(const NotePath& path) const;
-  Result<NoteFile> read(const NotePath& path) const;
+  Result<FileInfo> stat(const NotePath& path, const MayFollow& may_follow = {}) const;
+  Result<NoteFile> read(const NotePath& path, const MayFollow& may_follow = {}) const;
+  /// The same for who wants to write: `forbidden` at any symbolic link, wherever it leads.
+  Result<NoteFile> read_in_place(const NotePath& path) const;
   struct Opened {
     FileInfo info;
     FileBytes bytes;
   };
   /// Opens a file without reading it; fails as `read` does.
-  Result<Opened> open_file(const NotePath& path) const;
+  Result<Opened> open_file(const NotePath& path, const MayFollow& may_follow = {}) const;
   /// The on-disk spelling of a path that equals `path` except for case; nullopt if none (rules 1.6,
   /// A8).
   std::optional<NotePath> find_ignoring_case(const NotePath& path) const;

@@ -153,6 +153,10 @@ void sync_fd(int fd, Durability durability) {
 Result<VaultPlace> walk_to(const std::string& root, const NotePath& path, MissingFolders folders,
                            Durability durability) {
   VaultPlace place{open_root(root), {}};
+  if (!place.folder && (errno == ENOENT || errno == ENOTDIR))
+    return make_error(Reason::Unavailable,
+                      "The vault folder is gone; it is used again once it is back.",
+                      Json{{"retry_after_s", 1}});
   if (!place.folder) return file_error(errno, "open", "the vault");
   std::vector<std::string> segments = split(path.str(), '/');
   for (std::size_t i = 0; i + 1 < segments.size(); ++i) {

@@ -41,7 +41,8 @@ struct VaultPlace {
 
 enum class MissingFolders : std::uint8_t { Refuse, Create };
 
-/// Walks to the folder of `path` one segment at a time. Fails with `forbidden` at a symbolic link.
+/// Walks to the folder of `path` one segment at a time. Fails with `forbidden` at a symbolic link,
+/// with `unavailable` when the vault itself is gone.
 Result<VaultPlace> walk_to(const std::string& root, const NotePath& path, MissingFolders folders,
                            Durability durability);
 

@@ -88,6 +88,10 @@ Relinking relinking_of(const MoveWorld& world) {
       [&world](const std::string& source) { return world.place_after(source); }};
 }
 
+MoveWorld world_of(const MovePlan& plan) {
+  return MoveWorld(plan.moves, plan.files, {plan.path_globs, {}});
+}
+
 }  // namespace
 
 Fields<RelinkedView> RelinkedView::fields() {
@@ -122,8 +126,10 @@ Json to_json(const RelinkPlan& plan) {
   for (const auto& source : plan.sources)
     sources.push_back({source.path, source.etag, source.etag_after, source.count});
   for (const auto& item : plan.failed) failed.push_back({item.path, item.code, item.message});
-  return {
-      {"sources", sources}, {"failed", failed}, {"has_hidden_sources", plan.has_hidden_sources}};
+  return {{"sources", sources},
+          {"failed", failed},
+          {"has_hidden_sources", plan.has_hidden_sources},
+          {"has_hidden_targets", plan.has_hidden_targets}};
 }
 
 RelinkPlan relink_plan_from_json(const Json& json) {
@@ -135,6 +141,7 @@ RelinkPlan relink_plan_from_json(const Json& json) {
     plan.failed.push_back({item.at(0).get<std::string>(), item.at(1).get<std::string>(),
                            item.at(2).get<std::string>()});
   plan.has_hidden_sources = json.at("has_hidden_sources").get<bool>();
+  plan.has_hidden_targets = json.value("has_hidden_targets", false);
   return plan;
 }
 
@@ -156,6 +163,7 @@ Status plan_source(Context& ctx, const std::string& source, const Relinking& rel
     return {};
   }
   if (rewrite->problem) plan.failed.push_back(not_relinked(place, *rewrite->problem));
+  plan.has_hidden_targets = plan.has_hidden_targets || rewrite->has_hidden_targets;
   if (rewrite->count == 0) return {};
   const auto after = apply_edits(file->bytes, rewrite->edits);
   plan.sources.push_back({source, file->etag, etag_of(after), rewrite->count,
@@ -208,7 +216,7 @@ Result<MovePlan> plan_links(Context& ctx, const NotePath& from, const NotePath& 
   if (!update_links || from == to) return plan;
   auto ground = INDX_TRY(ctx.links().move_ground(plan.moves));
   plan.files = std::move(ground.files);
-  const MoveWorld world(plan.moves, plan.files);
+  const MoveWorld world = world_of(plan);
   const auto relinking = relinking_of(world);
   for (const auto& source : ground.sources)
     INDX_TRY(plan_source(ctx, source, relinking, with_diff, plan));
@@ -216,7 +224,7 @@ Result<MovePlan> plan_links(Context& ctx, const NotePath& from, const NotePath& 
 }
 
 RelinkResult apply_links(Context& ctx, const MovePlan& plan) {
-  const MoveWorld world(plan.moves, plan.files);
+  const MoveWorld world = world_of(plan);
   return apply_relinks(ctx, plan, relinking_of(world));
 }
 

@@ -35,6 +35,9 @@ struct RelinkPlan {
   std::vector<Source> sources;
   std::vector<NotRelinkedView> failed;
   bool has_hidden_sources = false;  ///< files outside the caller's globs hold such links
+  bool has_hidden_targets =
+      false;  ///< such links reach files outside of them, and stay as they are
+  bool leaves_links() const { return has_hidden_sources || has_hidden_targets; }
 };
 /// What a dry run says of a file that would stand at `place`.
 RelinkedView view_planned(const RelinkPlan::Source& source, std::string place);

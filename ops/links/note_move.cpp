@@ -137,8 +137,8 @@ Result<Output> run(Context& ctx, const Input& in) {
       for (const auto& row : out.links)
         if (row.path == out.path) out.etag = row.etag;
   }
-  if (plan.has_hidden_sources) out.warnings.emplace_back("links_outside_scope");
-  out.partial = !out.failed.empty() || plan.has_hidden_sources;
+  if (plan.leaves_links()) out.warnings.emplace_back("links_outside_scope");
+  out.partial = !out.failed.empty() || plan.leaves_links();
   if (in.update_links && out.changed)
     out.also_mentions = INDX_TRY(files_naming(ctx, mentions_of(paths.from, plan.is_folder)));
   return out;
@@ -204,9 +204,10 @@ Operation note_move() {
                "also_mentions", &Output::also_mentions,
                "Bases, and canvases that cannot be read, that may name the old path; they are not "
                "edited."),
-           field("warnings", &Output::warnings,
-                 "Codes: `links_outside_scope`, files outside your globs link to the old name; "
-                 "`index_pending`.")},
+           field(
+               "warnings", &Output::warnings,
+               "Codes: `links_outside_scope`, links from or to files outside your globs were left "
+               "as they are; `index_pending`.")},
       .failures = {{Reason::NotFound, "Nothing has that path."},
                    {Reason::Conflict, "The new path is taken, perhaps in another case."},
                    {Reason::ValidationFailed,

@@ -109,7 +109,7 @@ Fields<Step> Step::fields() {
             at_least(1)),
       field("status", &Step::status,
             "set_task: the character between the brackets; left out: open and done change places.",
-            length(1, 16)),
+            length(1, 64)),
       field("cells", &Step::cells, "append_table_row: texts of the cells; missing ones are empty.",
             length(1, 256))};
 }

@@ -123,7 +123,10 @@ Operation vault_search() {
                       "Only notes whose properties have these values.", optional),
                 field("limit", &Input::limit, "Most hits in one answer.", optional,
                       between(1, 200)),
-                field("explain", &Input::explain, "Show how each score came about.", optional),
+                field("explain", &Input::explain,
+                      "Show how each score came about; a token with path globs is told no counts "
+                      "of notes.",
+                      optional),
                 cursor_field(&Input::cursor)},
       .output = {field("results", &Output::results, "Hits, best first."),
                  next_cursor_field(&Output::next_cursor),

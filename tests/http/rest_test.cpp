@@ -496,6 +496,23 @@ TEST_CASE("a job's stream starts with the record, follows each change, and ends 
   CHECK(soon([&] { return rest.dispatcher.listener_count() == 0; }));
 }
 
+TEST_CASE("streams of events close when their token is revoked", "[http][A82]") {
+  RestServer rest;
+  rest.dispatcher.on("job_get", [](const Call&) { return answered(job_record("running", 0)); });
+  auto feed = rest.open("GET", "/v1/events", kOwner);
+  auto job = rest.open("GET", "/v1/jobs/j1/events", kOwner);
+  feed->read_until("retry");
+  job->read_until("event: job\n");
+
+  rest.dispatcher.publish(std::string(kTokenRevoked), "j1", Json::object());
+
+  REQUIRE(feed->read_to_end());
+  CHECK(sse_field(feed->received(), "event").empty());
+  REQUIRE(job->read_to_end());
+  CHECK(sse_field(job->received(), "event") == std::vector<std::string>{"job", "error"});
+  CHECK(soon([&] { return rest.dispatcher.listener_count() == 0; }));
+}
+
 TEST_CASE("many events of a job at once share readings and the last one shows the end", "[http]") {
   RestServer rest;
   std::atomic<int> done = 0;

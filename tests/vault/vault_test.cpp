@@ -118,6 +118,41 @@ TEST_CASE("links that leave the vault are refused and inner links give no duplic
   CHECK(std::distance(fs::directory_iterator(folder.base / "outside"), {}) == 1);
 }
 
+TEST_CASE("a link inside the vault is read only as the file that it leads to", "[vault][A2]") {
+  VaultFolder folder;
+  folder.put("real/n.md", "n");
+  fs::create_symlink("real", folder.root / "inner");
+  fs::create_symlink("real/n.md", folder.root / "link.md");
+  const Vault vault = folder.open();
+  const Vault::MayFollow never = [](const NotePath&) { return false; };
+  const Vault::MayFollow real = [](const NotePath& target) { return target.str() == "real/n.md"; };
+
+  for (const char* path : {"inner/n.md", "link.md"}) {
+    CHECK(vault.read(at(path), never).error().reason == Reason::NotFound);
+    CHECK(vault.stat(at(path), never).error().reason == Reason::NotFound);
+    CHECK(vault.open_file(at(path), never).error().reason == Reason::NotFound);
+    CHECK(vault.read(at(path), real)->bytes == "n");
+    CHECK(vault.read_in_place(at(path)).error().reason == Reason::Forbidden);
+  }
+  CHECK(vault.read(at("real/n.md"), never)->bytes == "n");
+  CHECK(vault.read_in_place(at("real/n.md"))->bytes == "n");
+}
+
+TEST_CASE("while the vault folder is gone no note counts as missing", "[vault]") {
+  VaultFolder folder;
+  folder.put("n.md", "n");
+  const Vault vault = folder.open();
+  fs::rename(folder.root, folder.base / "away");
+
+  CHECK(vault.read(at("n.md")).error().reason == Reason::Unavailable);
+  CHECK(vault.stat(at("n.md")).error().reason == Reason::Unavailable);
+  CHECK(vault.replace(at("n.md"), "n", "m", kTemp).error().reason == Reason::Unavailable);
+  CHECK(vault.replace(at("new.md"), std::nullopt, "m", kTemp).error().reason ==
+        Reason::Unavailable);
+  CHECK(vault.remove(at("n.md"), "n", false).error().reason == Reason::Unavailable);
+  CHECK_FALSE(fs::exists(folder.root));
+}
+
 TEST_CASE("names on disk in decomposed form are reached by their composed path", "[vault][A1]") {
   VaultFolder folder;
   folder.put("cafe\xCC\x81/e\xCC\x81.md", "x");
