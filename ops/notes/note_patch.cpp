@@ -331,7 +331,7 @@ Result<Output> run(Context& ctx, const Input& in) {
 Result<std::size_t> size(Context& ctx, const Input& in) {
   const auto change = change_of_input(in);
   if (!change.has_value() || in.dry_run) return std::size_t{0};
-  if (renames_headings(*change)) INDX_TRY(ctx.links().wait_for_index());
+  if (renames_anchors(*change)) INDX_TRY(ctx.links().wait_for_index());
   const auto sources = count_anchor_sources(ctx, *change);
   return sources.has_value() ? *sources : std::size_t{0};
 }
