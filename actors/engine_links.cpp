@@ -87,7 +87,9 @@ Status EngineLinks::wait_for_index(const std::function<bool()>& gives_up) {
   if (!core_.is_served) return core_.scan_once();
   while (!core_.parts.indexing.is_complete) {
     if (gives_up())
-      return gave_up("The index is still being filled; try again when vault_status says `idle`.");
+      return gave_up(
+          "The index is still being filled; try again when vault_status says `idle`, or run "
+          "vault_reindex if it says so already.");
     std::this_thread::sleep_for(kLookEvery);
   }
   return {};
