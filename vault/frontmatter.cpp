@@ -73,7 +73,7 @@ std::vector<PropertyText> link_texts_of(const YamlTree& tree, std::string_view b
     const YamlNode& place = tree.nodes[static_cast<std::size_t>(index)];
     const bool is_alias = place.kind == YamlNode::Kind::Alias && place.target >= 0;
     const YamlNode& value = is_alias ? tree.nodes[static_cast<std::size_t>(place.target)] : place;
-    if (value.kind != YamlNode::Kind::Scalar || !may_hold_link(value.text)) return;
+    if (value.kind != YamlNode::Kind::Scalar || !is_link_text(value.text)) return;
     std::size_t begin = content_begin + place.begin;
     if (is_alias && bytes[begin - 1] == '*') --begin;  // the name alone is marked
     texts.push_back({value.text, begin, content_begin + place.end});
@@ -175,7 +175,7 @@ Frontmatter parse_frontmatter(std::string_view bytes) {
   return block;
 }
 
-bool may_hold_link(std::string_view text) {
+bool is_link_text(std::string_view text) {
   return text.find("[[") != std::string_view::npos || text.find("](") != std::string_view::npos;
 }
 

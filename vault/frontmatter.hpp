@@ -33,7 +33,7 @@ struct Frontmatter {
 };
 
 /// Whether a property's text may hold a wikilink or a Markdown link.
-bool may_hold_link(std::string_view text);
+bool is_link_text(std::string_view text);
 
 Frontmatter parse_frontmatter(std::string_view bytes);
 

@@ -171,7 +171,7 @@ class PropertyLinks {
   static constexpr int kMostMisses = 8;
 
   void add_text(const std::string& key, const std::string& text) {
-    if (!may_hold_link(text)) return;
+    if (!is_link_text(text)) return;
     const auto known = places_.find(text);
     const PropertyText& place = known != places_.end() ? known->second.next() : whole_;
     const std::string_view source = bytes_.substr(0, place.end);
