@@ -225,7 +225,8 @@ TEST_CASE(
 }
 
 TEST_CASE("columns of cells and whole texts are members of the output", "[contract]") {
-  for (const auto& operation : make_registry().all()) {
+  const Registry registry = make_registry();
+  for (const auto& operation : registry.all()) {
     INFO(operation.name);
     if (!operation.text.empty()) {
       const auto* text = operation.output->find(operation.text);

@@ -97,7 +97,7 @@ TEST_CASE("edges tell source, target, relation and place", "[store][A67]") {
 
   CHECK(rows_of(index.folder.str(),
                 "SELECT source||'>'||target||':'||rel||':'||line FROM edges ORDER BY begin, rel") ==
-        PathList{"s.md>n.md:rel:0", "s.md>n.md::4"});
+        PathList{"s.md>n.md:rel:2", "s.md>n.md::4"});
 }
 
 TEST_CASE("a changed note replaces its rows, a removed one leaves nothing", "[store][A68]") {
