@@ -191,8 +191,8 @@ void Listener::run() {
         receive(fd);
       }
     }
+    if (is_draining_) close_doors();  // before anybody is told of the end
     take_inbox();
-    if (is_draining_) close_doors();
     if (FrontClock::now() < next_check) continue;
     check_deadlines();
     next_check = FrontClock::now() + std::chrono::milliseconds(std::max(wait_millis(), 10));
