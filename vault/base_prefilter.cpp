@@ -15,7 +15,7 @@ using PartKind = BaseNode::Kind;
 using By = BaseCondition::By;
 
 /// Parts that are taken apart: each costs one byte for each file.
-constexpr std::size_t kMaxParts = 32;
+constexpr std::size_t kMaxPrefilterParts = 32;
 
 bool is_file_method(const BaseNode& node, std::string_view name) {
   return node.kind == PartKind::Call && node.is_method && node.text == name &&
@@ -76,7 +76,7 @@ class BasePrefilter::Builder {
 
  private:
   Part part_of(const BaseNode& node) {
-    if (parts_ >= kMaxParts) return {};
+    if (parts_ >= kMaxPrefilterParts) return {};
     if (auto condition = condition_of(node)) return part_by(std::move(*condition));
     const bool is_and = node.kind == PartKind::Binary && node.text == "&&";
     const bool is_or = node.kind == PartKind::Binary && node.text == "||";
@@ -205,7 +205,7 @@ BaseOutcomes BasePrefilter::outcomes_alone(const BaseNode& node) const {
 BaseOutcomes BasePrefilter::evaluate(BaseEvaluator& evaluator, const BaseNode& node) const {
   const auto begin = evaluator.total_steps();
   const auto value = evaluator.evaluate(node);
-  if (evaluator.total_steps() - begin > kMaxBaseSteps / 4 / kMaxParts) return kBaseUnknown;
+  if (evaluator.total_steps() - begin > kMaxBaseSteps / 4 / kMaxPrefilterParts) return kBaseUnknown;
   if (value.is_error()) return kBaseErrs;
   return value.is_truthy() ? kBaseHolds : kBaseFails;
 }
