@@ -23,7 +23,7 @@ target_link_libraries(CAF::core INTERFACE ${CAF_CORE_LIB} Threads::Threads)
 option(INDX_STATIC_LIBRARIES "Link archives of C libraries, where there are some, instead of shared libraries" ON)
 function(link_archive target name)  # and what the archive needs besides
   find_library(INDX_${name}_ARCHIVE lib${name}.a)
-  if(NOT INDX_STATIC_LIBRARIES OR NOT INDX_${name}_ARCHIVE)
+  if(NOT INDX_STATIC_LIBRARIES OR INDX_SANITIZE OR NOT INDX_${name}_ARCHIVE)  # a sanitizer tells leaks by their library
     return()
   endif()
   get_target_property(is_one_file ${target} IMPORTED_LOCATION)
