@@ -3,9 +3,9 @@
 #include "base/edit_distance.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "ops/schema_text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -13,66 +13,6 @@ namespace indx {
 namespace {
 
 using Type = SchemaNode::Type;
-
-constexpr std::string_view type_name(Type type) {
-  switch (type) {
-    case Type::String:
-      return "string";
-    case Type::Integer:
-      return "integer";
-    case Type::Number:
-      return "number";
-    case Type::Boolean:
-      return "boolean";
-    case Type::Array:
-      return "array";
-    case Type::Object:
-    case Type::Map:
-      return "object";
-    case Type::Any:
-      return "any JSON";
-  }
-  return "";
-}
-
-std::string number_text(double value) {
-  const bool whole = std::floor(value) == value && std::abs(value) < 1e15;
-  return whole ? cat(static_cast<std::int64_t>(value)) : cat(value);
-}
-
-std::string expected_text(const SchemaNode& node) {
-  std::string text(type_name(node.type));
-  if (!node.allowed.empty()) text = "one of " + join(node.allowed, ", ");
-  if (node.minimum && node.maximum)
-    text += cat(" from ", number_text(*node.minimum), " to ", number_text(*node.maximum));
-  else if (node.minimum)
-    text += cat(" of at least ", number_text(*node.minimum));
-  else if (node.maximum)
-    text += cat(" of at most ", number_text(*node.maximum));
-  const std::string unit = node.type == Type::String  ? " bytes"
-                           : node.type == Type::Array ? " items"
-                                                      : " entries";
-  if (node.min_length && node.max_length)
-    text += cat(" of ", *node.min_length, " to ", *node.max_length, unit);
-  else if (node.min_length)
-    text += cat(" of at least ", *node.min_length, unit);
-  else if (node.max_length)
-    text += cat(" of at most ", *node.max_length, unit);
-  if (node.is_nullable) text += " or null";
-  return text;
-}
-
-std::string actual_text(const SchemaNode& node, const Json& value) {
-  if (node.is_secret) return "(hidden)";
-  if (value.is_string()) {
-    const auto& text = value.get_ref<const std::string&>();
-    const auto cut = prefix_at_grapheme(text, 60);
-    return cat('"', cut, cut.size() < text.size() ? "…\"" : "\"");
-  }
-  if (value.is_object()) return cat("object with ", value.size(), " entries");
-  if (value.is_array()) return cat("array of ", value.size(), " items");
-  return value.is_null() ? "null" : value.dump();
-}
 
 /// The known key that the unknown one most likely stands for; empty when none is near.
 std::string closest_key(const SchemaNode& node, std::string_view key) {
@@ -86,16 +26,6 @@ std::string closest_key(const SchemaNode& node, std::string_view key) {
     }
   }
   return best;
-}
-
-/// `x` for the key `x_json` of a property of any JSON; nullptr otherwise.
-const SchemaNode::Property* any_property_of(const SchemaNode& node, std::string_view key) {
-  constexpr std::string_view suffix = "_json";
-  if (!key.ends_with(suffix)) return nullptr;
-  key.remove_suffix(suffix.size());
-  for (const auto& property : node.properties)
-    if (property.name == key && property.schema.type == Type::Any) return &property;
-  return nullptr;
 }
 
 class Validator {
@@ -266,189 +196,6 @@ Json base_schema(const SchemaNode& node) {
   return schema;
 }
 
-/// The JSON that `text` is, when it parses.
-std::optional<Json> parse_json_text(std::string_view text) {
-  Json value = Json::parse(text, nullptr, false);
-  return value.is_discarded() ? std::nullopt : std::optional<Json>(std::move(value));
-}
-
-bool has_type(Type type, const Json& value) {
-  switch (type) {
-    case Type::String:
-      return value.is_string();
-    case Type::Integer:
-      return value.is_number_integer();
-    case Type::Number:
-      return value.is_number();
-    case Type::Boolean:
-      return value.is_boolean();
-    case Type::Array:
-      return value.is_array();
-    case Type::Object:
-    case Type::Map:
-      return value.is_object();
-    case Type::Any:
-      return true;
-  }
-  return false;
-}
-
-/// mcp.md section 9: hosts send what they mean as text.
-class Repair {
- public:
-  explicit Repair(std::vector<std::string>* repaired) : repaired_(repaired) {}
-
-  Json apply(const SchemaNode& node, Json value, const std::string& path) {
-    if (value.is_string() && node.type != Type::String && node.type != Type::Any) {
-      auto parsed = parse_json_text(trim(value.get_ref<const std::string&>()));
-      if (parsed && has_type(node.type, *parsed)) {
-        value = std::move(*parsed);
-        note(path);
-      }
-    }
-    if (node.type == Type::Object && value.is_object())
-      return apply_object(node, std::move(value), path);
-    if (node.type == Type::Array && value.is_array()) {
-      std::size_t index = 0;
-      for (auto& item : value)
-        item = apply(*node.items, std::move(item), cat(path, '[', index++, ']'));
-    }
-    return value;
-  }
-
- private:
-  void note(const std::string& path) {
-    if (repaired_ != nullptr && !path.empty()) repaired_->push_back(path);
-  }
-
-  Json apply_object(const SchemaNode& node, Json value, const std::string& path) {
-    Json result = Json::object();
-    for (auto& [key, item] : value.items()) {
-      const std::string item_path = path.empty() ? key : path + "." + key;
-      if (const auto* any = any_property_of(node, key);
-          any != nullptr && node.find(key) == nullptr) {
-        put_any(result, key, *any, std::move(item));
-        continue;
-      }
-      const auto* property = node.find(key);
-      if (property == nullptr) {
-        result[key] = std::move(item);
-      } else if (means_absent(*property, item)) {
-        note(item_path);
-      } else {
-        result[key] = apply(property->schema, std::move(item), item_path);
-      }
-    }
-    return result;
-  }
-
-  /// `value_json: "[1, 2]"` is `value: [1, 2]`; a bare word is that word; broken JSON stays for
-  /// `validate` to refuse.
-  static void put_any(Json& result, const std::string& key, const SchemaNode::Property& any,
-                      Json item) {
-    if (item.is_null()) return;
-    if (!item.is_string()) {
-      result[any.name] = std::move(item);
-      return;
-    }
-    const auto& text = item.get_ref<const std::string&>();
-    if (auto parsed = parse_json_text(text)) {
-      result[any.name] = std::move(*parsed);
-    } else if (const auto start = trim(text); !start.empty() && start.find_first_of("{[\"") != 0) {
-      result[any.name] = text;
-    } else {
-      result[key] = text;
-    }
-  }
-
-  static bool means_absent(const SchemaNode::Property& property, const Json& item) {
-    const SchemaNode& schema = property.schema;
-    if (property.is_required || schema.type == Type::Any) return false;
-    if (item.is_null()) return !schema.is_nullable;
-    const bool wants_text =
-        schema.type == Type::String && schema.allowed.empty() && schema.min_length.value_or(0) == 0;
-    return item.is_string() && item.get_ref<const std::string&>().empty() && !wants_text;
-  }
-
-  std::vector<std::string>* repaired_;
-};
-
-/// Text that was meant as JSON and is none: says where it breaks.
-std::optional<Error> broken_json(const std::string& name, const std::string& text) {
-  const auto start = text.find_first_not_of(" \t\r\n");
-  if (start == text.npos || (text[start] != '{' && text[start] != '[')) return std::nullopt;
-  try {
-    [[maybe_unused]] const Json whole = Json::parse(text);
-    return std::nullopt;
-  } catch (const Json::parse_error& e) {
-    const std::size_t at = std::min(e.byte, text.size());
-    return invalid(
-        cat("`", name, "` is not valid JSON: it ",
-            at >= text.size() ? "ends too early"
-                              : cat("breaks at byte ", at, ", near `",
-                                    prefix_at_grapheme(text.substr(at == 0 ? 0 : at - 1), 20), "`"),
-            "."),
-        Json{{"path", name}, {"expected", "JSON"}, {"byte", at}});
-  }
-}
-
-Error text_error(const SchemaNode& node, const std::string& name, const std::string& text) {
-  if (auto broken = broken_json(name, text)) return std::move(*broken);
-  const std::string expected = expected_text(node);
-  const std::string actual = actual_text(node, Json(text));
-  return invalid(cat("`", name, "` must be ", expected, ", not ", actual, "."),
-                 Json{{"path", name}, {"expected", expected}, {"actual", actual}});
-}
-
-Result<Json> parse_scalar(const SchemaNode& node, const std::string& name,
-                          const std::string& text) {
-  if (node.type == Type::String) return Json(text);
-  if (node.type == Type::Any) return parse_json_text(text).value_or(Json(text));
-  if (node.type == Type::Boolean) {
-    if (text.empty() || text == "true" || text == "1" || text == "yes") return Json(true);
-    if (text == "false" || text == "0" || text == "no") return Json(false);
-    return text_error(node, name, text);
-  }
-  auto parsed = parse_json_text(text);
-  if (!parsed || !has_type(node.type, *parsed)) return text_error(node, name, text);
-  return std::move(*parsed);
-}
-
-Result<Json> parse_text_list(const SchemaNode& node, const std::string& name,
-                             const std::vector<std::string>& values) {
-  Json list = Json::array();
-  for (const auto& text : values) {
-    if (auto parsed = parse_json_text(text); parsed && parsed->is_array()) {
-      for (auto& item : *parsed) list.push_back(std::move(item));
-      continue;
-    }
-    // Names out of a fixed set hold no comma, so `include=body,tags` is two of them.
-    const bool is_several = node.splits_commas || !node.items->allowed.empty();
-    const auto parts = is_several ? split(text, ',') : std::vector<std::string>{text};
-    for (const auto& part : parts) {
-      const auto item = node.splits_commas ? std::string(trim(part)) : part;
-      if (item.empty() && parts.size() > 1 && node.splits_commas) continue;  // `a,`
-      list.push_back(INDX_TRY(parse_scalar(*node.items, name, item)));
-    }
-  }
-  return list;
-}
-
-Result<Json> parse_text_map(const SchemaNode& node, const std::string& name,
-                            const std::vector<std::string>& values) {
-  Json map = Json::object();
-  for (const auto& text : values) {
-    if (auto parsed = parse_json_text(text); parsed && parsed->is_object()) {
-      for (auto& [key, item] : parsed->items()) map[key] = std::move(item);
-      continue;
-    }
-    const auto at = text.find('=');
-    if (at == std::string::npos || at == 0) return text_error(node, name, text);
-    map[text.substr(0, at)] = INDX_TRY(parse_scalar(*node.items, name, text.substr(at + 1)));
-  }
-  return map;
-}
-
 }  // namespace
 
 const SchemaNode::Property* SchemaNode::find(std::string_view name) const {
@@ -540,27 +287,6 @@ Result<Json> validate(const SchemaNode& node, const Json& value) {
   Validator validator;
   validator.check(node, checked, "", 0);
   return validator.finish(std::move(checked));
-}
-
-Json repair_arguments(const SchemaNode& node, Json value, std::vector<std::string>* repaired) {
-  if (value.is_null()) value = Json::object();
-  return Repair(repaired).apply(node, std::move(value), "");
-}
-
-Result<Json> parse_text_value(const SchemaNode& node, const std::string& name,
-                              const std::vector<std::string>& values) {
-  if (values.empty())
-    return invalid(cat("`", name, "` needs a value."),
-                   Json{{"path", name}, {"expected", expected_text(node)}});
-  if (node.type == Type::Array) return parse_text_list(node, name, values);
-  if (node.type == Type::Map) return parse_text_map(node, name, values);
-  if (values.size() > 1)
-    return invalid(cat("`", name, "` may be given once."),
-                   Json{{"path", name},
-                        {"expected", expected_text(node)},
-                        {"actual", cat(values.size(), " values")}});
-  if (node.is_nullable && values.front() == "null") return Json(nullptr);
-  return parse_scalar(node, name, values.front());
 }
 
 }  // namespace indx

@@ -2,30 +2,22 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "base/unicode.hpp"
 #include "vault/vault_place.hpp"
 #include "vault/write_recovery.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <dirent.h>
 #include <fcntl.h>
 #include <memory>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <unordered_map>
 
 namespace indx {
 namespace {
 
-constexpr std::string_view kTempPrefix = ".indx-";
 constexpr std::string_view kTrash = ".trash";
-constexpr std::size_t kMaxFolderDepth = 256;
 
 struct OpenFile {
   VaultFd fd;
@@ -120,110 +112,6 @@ Result<NoteFile> read_opened(const NotePath& path, const OpenFile& file) {
   note.size = note.bytes.size();
   note.etag = etag_of(note.bytes);
   return note;
-}
-
-/// Collects the files of a vault.
-class Walker {
- public:
-  explicit Walker(const std::string& root) : root_(root) {}
-
-  VaultListing run() {
-    const VaultFd root = open_root(root_);
-    listing_.is_root_readable = static_cast<bool>(root);
-    if (!root)
-      listing_.warnings.emplace_back("unreadable: the vault folder cannot be opened");
-    else
-      walk(root.get(), "", 0);
-    std::sort(listing_.files.begin(), listing_.files.end(),
-              [](const FileInfo& a, const FileInfo& b) { return a.path.str() < b.path.str(); });
-    std::sort(listing_.warnings.begin(), listing_.warnings.end());
-    return std::move(listing_);
-  }
-
- private:
-  void warn(std::string_view code, const std::string& path) {
-    listing_.warnings.push_back(cat(code, ": ", replace_invalid_utf8(path)));
-  }
-
-  void walk(int folder, const std::string& prefix, std::size_t depth) {
-    std::vector<std::pair<std::string, unsigned char>> names;
-    if (depth > kMaxFolderDepth ||
-        !for_each_name(folder, [&](std::string_view name, unsigned char type) {
-          if (!is_ignored_segment(name)) names.emplace_back(name, type);
-        }))
-      return warn("unreadable_folder", prefix);
-    std::sort(names.begin(), names.end());
-    for (const auto& [name, type] : names) {
-      if (type != DT_DIR && type != DT_REG && type != DT_LNK && type != DT_UNKNOWN) continue;
-      add(folder, prefix, name, depth);
-    }
-  }
-
-  void add(int folder, const std::string& prefix, const std::string& name, std::size_t depth) {
-    struct stat info {};
-    const std::string full = prefix + name;
-    if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return;
-    if (S_ISLNK(info.st_mode)) return add_link(full);
-    if (S_ISDIR(info.st_mode)) {
-      const VaultFd inner(
-          ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (!inner) return warn("unreadable_folder", full);
-      return walk(inner.get(), full + "/", depth + 1);
-    }
-    if (!S_ISREG(info.st_mode)) return;
-    if (name.find('\\') != std::string::npos) return warn("unusable_name", full);
-    Result<NotePath> path = NotePath::parse(full);
-    if (!path) return warn("unusable_name", full);
-    const auto [twin, is_new] = seen_.try_emplace(path->str(), listing_.files.size());
-    if (!is_new) {
-      warn("same_name_in_nfc", full);
-      if (path->str() == full)
-        listing_.files[twin->second] =
-            file_info(std::move(*path), info);  // the exact spelling wins
-      return;
-    }
-    listing_.files.push_back(file_info(std::move(*path), info));
-  }
-
-  void add_link(const std::string& full) {
-    const std::unique_ptr<char, decltype(&std::free)> real(
-        ::realpath((root_ + "/" + full).c_str(), nullptr), &std::free);
-    const std::string_view target = real ? std::string_view(real.get()) : std::string_view();
-    const bool inside = target == root_ || target.substr(0, root_.size() + 1) == root_ + "/";
-    if (!inside)
-      warn("refused_link",
-           full);  // links inside the vault are left out without a word: no duplicate notes
-  }
-
-  const std::string& root_;
-  VaultListing listing_;
-  std::unordered_map<std::string, std::size_t> seen_;
-};
-
-bool is_temp_name(std::string_view name) {
-  return name.size() == kTempPrefix.size() + 16 &&
-         name.substr(0, kTempPrefix.size()) == kTempPrefix &&
-         name.find_first_not_of("0123456789abcdef", kTempPrefix.size()) == std::string_view::npos;
-}
-
-std::size_t clean_folder(int folder, const std::function<bool(const std::string&)>& is_wanted,
-                         std::size_t depth) {
-  std::size_t count = 0;
-  std::vector<std::string> folders;
-  for_each_name(folder, [&](std::string_view name, unsigned char type) {
-    if (is_temp_name(name) && (type == DT_REG || type == DT_UNKNOWN)) {
-      if (!is_wanted(std::string(name)) && ::unlinkat(folder, std::string(name).c_str(), 0) == 0)
-        ++count;
-    } else if ((type == DT_DIR || type == DT_UNKNOWN) && !is_ignored_segment(name)) {
-      folders.emplace_back(name);
-    }
-  });
-  for (const std::string& name : folders) {
-    const VaultFd inner(
-        ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (inner && depth < kMaxFolderDepth) count += clean_folder(inner.get(), is_wanted, depth + 1);
-  }
-  return count;
 }
 
 /// A temp file that is removed unless it took its place.
@@ -381,13 +269,6 @@ Result<Vault::Replaced> exchange(const VaultPlace& place, const std::string& bef
 
 }  // namespace
 
-FileInfo file_info(NotePath path, const struct stat& info) {
-  return FileInfo{std::move(path), static_cast<std::size_t>(info.st_size),
-                  std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec,
-                  info.st_ino,
-                  std::int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec};
-}
-
 Result<Vault> Vault::open(const std::string& root, Durability durability) {
   if (root.empty() || root.find('\0') != std::string::npos)
     return invalid("The vault folder has no name.");
@@ -399,8 +280,6 @@ Result<Vault> Vault::open(const std::string& root, Durability durability) {
     return invalid(cat("The vault `", root, "` is no folder."));
   return Vault(real.get(), durability);
 }
-
-VaultListing Vault::list() const { return Walker(root_).run(); }
 
 Result<FileInfo> Vault::stat(const NotePath& path, const MayFollow& may_follow) const {
   Result<OpenFile> file = open_for_reading(root_, path, may_follow);
@@ -555,18 +434,6 @@ Result<std::optional<std::string>> recover_displaced(const Vault& vault, const N
     sync_fd(folder, Durability::Full);
   }
   return std::optional(std::move(displaced));
-}
-
-std::size_t Vault::clean_temp_files(
-    const std::function<bool(const std::string& name)>& is_wanted) const {
-  const VaultFd root = open_root(root_);
-  return root ? clean_folder(root.get(), is_wanted, 0) : 0;
-}
-
-std::string Vault::temp_name(std::uint64_t random) {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(random));
-  return cat(kTempPrefix, digits);
 }
 
 Result<VaultLock> VaultLock::acquire(const std::string& root) {

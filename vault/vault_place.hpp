@@ -51,6 +51,8 @@ Error missing_file(const NotePath& path);
 Error refused_link(const NotePath& path);
 VaultFd open_root(const std::string& root);
 FileInfo file_info(NotePath path, const struct stat& info);
+/// Whether a file is one of our temp files, by its name: `.indx-` and 16 hex digits.
+bool is_temp_name(std::string_view name);
 /// A name as NotePath spells it: the form under which names compare.
 std::string normal_name(std::string_view name);
 /// The paths of all entries that equal `path` but for case and normal form, sorted; `accepts` says

@@ -1,73 +1,31 @@
-#include "actors/engine.hpp"
-
 #include "base/text.hpp"
-#include "tests/support/process.hpp"
+#include "tests/actors/engine_fixture.hpp"
 
-#include <catch2/catch.hpp>
-
-#include <functional>
 #include <mutex>
-#include <thread>
+#include <set>
 
 namespace indx {
 namespace {
 
 using std::chrono::milliseconds;
 
-bool comes_true(const std::function<bool()>& condition,
-                milliseconds longest = std::chrono::seconds(20)) {
-  const auto deadline = std::chrono::steady_clock::now() + longest;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(milliseconds(5));
-  }
-  return true;
-}
-
-/// A served vault inside of this process.
-struct RunningEngine {
-  RunningEngine() {
+/// Notes that the builtin provider finds tags for.
+struct TaggableNotes {
+  TaggableNotes() {
     for (int i = 0; i < 5; ++i)
       vault.write(cat("n", i, ".md"),
                   cat("# Note ", i, "\n\nCompost warms the compost heap. #garden\n"));
-    Config config;
-    config.vault_dir = vault.path();
-    config.index_dir = vault.path() + "/.indx";
-    config.durability = Durability::Off;
-    config.ai.provider = "builtin";
-    config.jobs.lease = milliseconds(600);
-    config.jobs.heartbeat = milliseconds(100);
-    config.jobs.sweep = milliseconds(100);
-    config.jobs.runners = 2;
-    auto started = Engine::start(config, registry, {});
-    REQUIRE(started);
-    engine = std::move(*started);
-    dispatcher = make_dispatcher(registry, *engine);
   }
-  ~RunningEngine() { engine->stop(); }
-
-  Answer call(const std::string& operation, const Json& input, bool is_async = false) const {
-    Call call;
-    call.operation = registry.find(operation);
-    call.input = input;
-    call.is_async = call.keep = is_async;
-    auto principal = dispatcher->authenticate(engine->owner_token());
-    if (!principal) return {principal.error(), 401, "", false, false};
-    call.principal = *principal;
-    return dispatcher->call_and_wait(std::move(call));
-  }
-  bool works(const std::string& operation, const Json& input) const {
-    return call(operation, input).result.has_value();
-  }
-  std::string state_of(const std::string& job) const {
-    const auto answer = call("job_get", {{"id", job}});
-    return answer.result ? (*answer.result)["job"].value("state", "") : "";
-  }
-
   TempFolder vault;
-  const Registry registry = make_registry();
-  std::unique_ptr<Engine> engine;
-  std::unique_ptr<Dispatcher> dispatcher;
+};
+
+struct RunningEngine : TaggableNotes, ServedVault {
+  RunningEngine()
+      : ServedVault(vault, [](Config& config) {
+          config.ai.provider = "builtin";
+          config.jobs.lease = milliseconds(600);
+          config.jobs.heartbeat = config.jobs.sweep = milliseconds(100);
+        }) {}
 };
 
 }  // namespace

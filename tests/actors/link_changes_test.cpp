@@ -1,8 +1,7 @@
 #include "actors/link_changes.hpp"
 
-#include "actors/engine.hpp"
 #include "base/text.hpp"
-#include "tests/support/process.hpp"
+#include "tests/actors/engine_fixture.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -16,59 +15,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-bool holds_soon(const std::function<bool()>& condition,
-                milliseconds longest = std::chrono::seconds(30)) {
-  const auto deadline = std::chrono::steady_clock::now() + longest;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(milliseconds(1));
-  }
-  return true;
-}
-
-/// A vault that is served inside of this process, from the moment that it starts.
-struct MovingEngine {
-  explicit MovingEngine(const TempFolder& folder) : vault(folder) {
-    Config config;
-    config.vault_dir = vault.path();
-    config.index_dir = vault.path() + "/.indx";
-    config.durability = Durability::Off;
-    config.jobs.runners = 2;
-    config.jobs.lanes = 4;
-    auto started = Engine::start(config, registry, {});
-    REQUIRE(started);
-    engine = std::move(*started);
-    dispatcher = make_dispatcher(registry, *engine);
-  }
-  ~MovingEngine() { engine->stop(); }
-
-  Answer call(const std::string& operation, const Json& input, bool is_async = false) const {
-    Call call;
-    call.operation = registry.find(operation);
-    call.input = input;
-    call.is_async = call.keep = is_async;
-    auto principal = dispatcher->authenticate(engine->owner_token());
-    if (!principal) return {principal.error(), 401, "", false, false};
-    call.principal = *principal;
-    return dispatcher->call_and_wait(std::move(call));
-  }
-  /// The answer; the error where there is none.
-  Json ask(const std::string& operation, const Json& input) const {
-    const auto answer = call(operation, input);
-    return answer.result ? *answer.result : answer.result.error().to_json();
-  }
-  bool has_ended(const std::string& job) const {
-    const Json found = ask("job_get", {{"id", job}});
-    return found.contains("job") && found["job"].value("state", "") == "succeeded";
-  }
-  bool exists(const std::string& path) const {
-    return std::filesystem::exists(vault.path() + "/" + path);
-  }
-
-  const TempFolder& vault;
-  const Registry registry = make_registry();
-  std::unique_ptr<Engine> engine;
-  std::unique_ptr<Dispatcher> dispatcher;
+struct MovingEngine : ServedVault {
+  explicit MovingEngine(const TempFolder& folder)
+      : ServedVault(folder, [](Config& config) { config.jobs.lanes = 4; }) {}
 };
 
 constexpr int kSources = 40;  // more than a move rewrites in place
@@ -120,11 +69,11 @@ TEST_CASE("a move of what another move just moved keeps the links of both", "[ac
   const MovingEngine running(vault);
 
   const auto job = running.call("note_move", {{"from", "p"}, {"to", "q"}}, true).job_id;
-  REQUIRE(holds_soon([&] { return running.exists("q/a.md"); }));
+  REQUIRE(comes_true([&] { return running.has_file("q/a.md"); }));
   const Json second = running.ask("note_move", {{"from", "q/a.md"}, {"to", "q/b.md"}});
 
   INFO(second.dump());
-  CHECK(holds_soon([&] { return running.has_ended(job); }));
+  CHECK(comes_true([&] { return running.state_of(job) == "succeeded"; }));
   CHECK(second.value("links", Json::array()).size() == kSources);
   CHECK(count_sources(vault, "src", "[[q/b]]") == kSources);
 }
@@ -136,11 +85,11 @@ TEST_CASE("the files whose links a move rewrites stay where it looks for them", 
   const MovingEngine running(vault);
 
   const auto job = running.call("note_move", {{"from", "A.md"}, {"to", "B.md"}}, true).job_id;
-  REQUIRE(holds_soon([&] { return running.exists("B.md"); }));
+  REQUIRE(comes_true([&] { return running.has_file("B.md"); }));
   const Json second = running.ask("note_move", {{"from", "src"}, {"to", "dst"}});
 
   INFO(second.dump());
-  CHECK(holds_soon([&] { return running.has_ended(job); }));
+  CHECK(comes_true([&] { return running.state_of(job) == "succeeded"; }));
   CHECK(second.value("moved", 0) == kSources);
   CHECK(count_sources(vault, "dst", "[[B]]") == kSources);
 }
