@@ -8,8 +8,8 @@
 
 namespace indx {
 
-/// Why work should stop. `Shutdown` gives a job back to the queue; the others end it.
-enum class CancelReason : std::uint8_t { None, Requested, Shutdown, TimeLimit, LeaseLost };
+/// Why work should stop. `Shutdown` and `Pause` give a job back to the queue; the others end it.
+enum class CancelReason : std::uint8_t { None, Requested, Shutdown, Pause, TimeLimit, LeaseLost };
 
 /// Shared by everything that works on one call; copies refer to the same state. Safe from any
 /// thread.

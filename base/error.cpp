@@ -50,6 +50,7 @@ constexpr std::array kReasons = {
     ReasonRow{Reason::Draining, "draining", ErrorCode::Unavailable, true},
     ReasonRow{Reason::Timeout, "timeout", ErrorCode::Timeout, true},
     ReasonRow{Reason::Cancelled, "cancelled", ErrorCode::Cancelled, false},
+    ReasonRow{Reason::Suspended, "suspended", ErrorCode::Internal, false},
     ReasonRow{Reason::Internal, "internal", ErrorCode::Internal, false},
     ReasonRow{Reason::AiUnavailable, "ai_unavailable", ErrorCode::AiUnavailable, false},
     ReasonRow{Reason::AiQuotaExceeded, "ai_quota_exceeded", ErrorCode::AiQuotaExceeded, true},

@@ -56,6 +56,7 @@ enum class Reason : std::uint8_t {
   Draining,
   Timeout,
   Cancelled,
+  Suspended,  ///< a job gives its runner back until a time or its children come
   Internal,
   AiUnavailable,
   AiQuotaExceeded,

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace indx {
@@ -47,17 +48,43 @@ struct JobOwner {
   std::string request_id;
 };
 
+/// What becomes of a request whose unique key a live job of its kind has.
+enum class OnDuplicate : std::uint8_t {
+  Reject,   ///< `conflict`, with `job_id`
+  Join,     ///< the live job is the answer
+  Replace,  ///< the live job takes the new input; one that runs already runs once more with it
+  RunAgain  ///< the live job runs once more after its end, with the input that came last
+};
+std::optional<OnDuplicate> parse_on_duplicate(std::string_view name);  ///< `run_again`
+
 /// What is asked of the queue.
 struct JobRequest {
   std::string kind;  ///< operation name
   int operation_version = 1;
   Json input;
+  Json secrets;  ///< arguments that nobody may see, as an object; null: none
   JobOwner owner;
   bool keep = false;  ///< goes on when nobody waits for it
-  int priority = 0;   ///< larger first
+  int priority = 0;   ///< larger first; one step makes up for a minute of waiting
   std::optional<Timestamp> run_at;
   int max_attempts = 5;
   int max_crashes = 3;
+  std::string unique_key;  ///< among the live jobs of the kind; empty: none
+  OnDuplicate on_duplicate = OnDuplicate::Join;
+  std::string limit_key;  ///< jobs of all kinds that share something; empty: none
+  int limit_running = 0;  ///< how many jobs of the limit key may run at once; 0: any number
+  milliseconds time_limit{0};  ///< of one try; 0: none
+  std::string parent;          ///< id of the job that waits for it; empty: none
+  std::string schedule;        ///< name of the schedule that asks; empty: none
+  std::string reverts;         ///< id of the job whose writes it undoes; empty: none
+};
+
+/// An error that ended a try; it stays when the job is tried again.
+struct JobFault {
+  std::string what;  ///< failed | crashed | timed_out
+  std::int64_t lease = 0;
+  Error error;
+  Timestamp at;
 };
 
 /// One row of the table `jobs`.
@@ -74,10 +101,15 @@ struct Job {
   int crashes = 0;        ///< tries whose process died
   int interruptions = 0;  ///< tries given back by a graceful stop
   int max_attempts = 5, max_crashes = 3;
-  std::int64_t lease = 0;  ///< generation minted at the claim; 0: never claimed
+  std::string unique_key, limit_key;
+  int limit_running = 0;
+  milliseconds time_limit{0};
+  std::string parent, schedule, reverts;
+  std::optional<Json> again_input;  ///< runs once more with it after its end
+  std::int64_t lease = 0;           ///< generation minted at the claim; 0: never claimed
   std::string leased_by;   ///< instance id
   std::optional<Timestamp> leased_at, heartbeat_at;
-  bool cancel_requested = false;
+  bool cancel_requested = false, pause_requested = false;
   JobProgress progress;
   std::optional<Json> result;
   std::optional<Error> error;
@@ -101,17 +133,41 @@ struct Lease {
 
 /// How a try ended.
 struct JobOutcome {
-  enum class Kind : std::uint8_t { Succeeded, Failed, Cancelled, Returned };
+  enum class Kind : std::uint8_t {
+    Succeeded,
+    Failed,
+    TimedOut,  ///< like Failed with a retryable error
+    Cancelled,
+    Returned,  ///< by a stop or a pause: costs no attempt
+    Sleeping,  ///< until `wake_at`; costs no attempt
+    Waiting    ///< for its children; costs no attempt
+  };
   Kind kind = Kind::Succeeded;
   std::optional<Json> result;               ///< also a partial result of a cancelled job
   std::optional<Error> error;               ///< Failed: retryable errors are tried again
   std::optional<milliseconds> retry_after;  ///< floor for the next try
+  std::optional<Timestamp> wake_at;         ///< Sleeping
 };
 
 struct JobFilter {
   std::vector<JobState> states;
   std::string kind;
   std::string subject;  ///< empty: all
+  std::string parent;   ///< empty: all
+};
+
+/// How many jobs of one kind are in one state.
+struct JobCount {
+  std::string kind;
+  JobState state = JobState::Ready;
+  std::int64_t count = 0;
+};
+
+/// Who holds jobs back.
+struct JobPause {
+  std::string what;  ///< `*`: all; else a kind
+  std::string subject;
+  Timestamp at;
 };
 
 }  // namespace indx

@@ -27,39 +27,86 @@ class JobQueue {
   struct Settings {
     milliseconds lease{15000};
     RetryPolicy retry;
-    std::string spill_dir;  ///< `<index_dir>/spill`: step results over 256 kB
+    std::string spill_dir;  ///< `<index_dir>/spill`: results of steps and jobs over 256 kB
+    std::string secret_key = {};  ///< 32 bytes for secret arguments; empty: those are refused
   };
   JobQueue(Database& db, const Clock& clock, Random& random, Settings settings);
 
-  /// `validation_failed` for an input that is not UTF-8 throughout, `too_large` for one over 1 MiB.
-  Result<Job> enqueue(const JobRequest& request);
-  /// Leases the most urgent due job of a known kind; nullopt when there is none. Unknown kinds and
-  /// other operation versions are parked as Unsupported, not failed, and come back when they are
-  /// known. A job that would be given up after one more crash runs only while no other such job
-  /// does, so that one that kills its process takes no other with it.
+  /// How an accepted request became a job.
+  struct Enqueued {
+    Job job;
+    bool is_new = true;  ///< false: a live job with its unique key stands for it
+    std::optional<Job> replaced_before = std::nullopt;
+  };
+  /// `validation_failed` for an input that is not UTF-8 throughout, `too_large` for one over 1 MiB,
+  /// `conflict` as OnDuplicate::Reject says.
+  Result<Enqueued> enqueue(const JobRequest& request);
+
+  /// What this program can run, and how.
   struct KnownKind {
     std::string kind;
     int version = 1;
     bool resumes_other_versions = false;
+    int max_running = 0;  ///< at once; 0: any number
+    RetryPolicy retry = {};
   };
-  Result<std::optional<Job>> claim(const std::string& instance, const std::vector<KnownKind>& known,
-                                   const std::vector<JobId>& only = {});
-  /// Renews the lease of every running job of the instance. Gives the jobs whose cancel flag is
-  /// set.
-  Result<std::vector<JobId>> heartbeat(const std::string& instance);
+  /// Leases the most urgent due jobs of known kinds, at most `count`; fewer when there are none that
+  /// may run now: jobs wait for their time, a pause, or the limits of their kind and limit key,
+  /// which count running rows. Unknown kinds and other operation versions are parked as
+  /// Unsupported, not failed, and come back when they are known. A job that would be given up after
+  /// one more crash runs only while no other such job does, so that one that kills its process
+  /// takes no other with it.
+  Result<std::vector<Job>> claim(const std::string& instance, const std::vector<KnownKind>& known,
+                                 int count, const std::vector<JobId>& only = {});
+  /// Renews the lease of every running job of the instance. Gives the jobs that were asked to stop.
+  struct StopAsked {
+    JobId job;
+    bool is_pause = false;  ///< else a cancel
+  };
+  Result<std::vector<StopAsked>> heartbeat(const std::string& instance);
   Status set_progress(const Lease& lease, const JobProgress& progress);
   /// Ends a try. Gives the job as it is now (Scheduled again after a retryable failure, Dead when
-  /// attempts are used up). A result that is too large to keep ends the job as Failed.
-  Result<Job> finish(const Lease& lease, const JobOutcome& outcome);
-  /// Sets the flag; a job that is not running is Cancelled at once. `not_found`; a final job stays
-  /// as it is.
-  Result<Job> request_cancel(const JobId& id);
+  /// attempts are used up), and the jobs that changed with it: a parent that goes on, a job that
+  /// runs once more.
+  struct Ended {
+    Job job;
+    std::vector<Job> others = {};
+  };
+  Result<Ended> finish(const Lease& lease, const JobOutcome& outcome,
+                       const std::vector<KnownKind>& known);
+  /// Sets the flag; a job that is not running is Cancelled at once, and its live children with it.
+  /// `not_found`; a final job stays as it is.
+  Result<Ended> request_cancel(const JobId& id);
+
+  /// A running job is asked to stop and pauses then; any other live one is Paused at once.
+  /// `not_found`, `conflict` for a final job.
+  Result<Job> pause(const JobId& id);
+  /// Takes a pause of the job back. `not_found`; a job that is not paused stays as it is.
+  Result<Job> resume(const JobId& id);
+  /// Holds back every job of a kind, or all with `*`; running ones go on to their end.
+  Status pause_kind(const std::string& what, const std::string& subject);
+  Status resume_kind(const std::string& what);
+  Result<std::vector<JobPause>> pauses();
+
+  /// Makes failed, dead and cancelled jobs live again with all their tries, steps and old errors,
+  /// their starts spread over `spread`. At most `limit` of those that the filter takes, oldest
+  /// first; one whose unique key another live job has stays as it is.
+  Result<std::vector<Job>> redrive(const JobFilter& filter, milliseconds spread, int limit);
+  /// The same for one job, at once. `not_found`, `conflict` when it is live, succeeded, or its
+  /// unique key is taken.
+  Result<Job> retry(const JobId& id);
+  /// The errors of its tries, oldest first, at most the last 20.
+  Result<std::vector<JobFault>> faults(const JobId& id);
 
   /// Running jobs of other instances go back (crash counted) or end as Dead: all of them, or those
   /// whose lease ran out. Jobs of `live_instance` never do: its wall clock may jump. Call it after
   /// open write intents are settled.
   Result<std::vector<Job>> rescue(const std::string& live_instance, bool all_foreign);
 
+  /// Children of a job, oldest first, with results.
+  Result<std::vector<Job>> children(const JobId& parent);
+  /// From counters, so no finished row is looked at.
+  Result<std::vector<JobCount>> counts();
   Result<std::optional<Job>> get(const JobId& id);
   struct JobPage {
     std::vector<Job> jobs;  ///< newest first
@@ -91,8 +138,6 @@ class JobQueue {
  private:
   Status promote_due();
   Status support(const std::vector<KnownKind>& known);
-  Result<milliseconds> next_try_delay(const Job& job, const JobOutcome& outcome);
-  Status end_try(Job& job, const JobOutcome& outcome);
   /// Gives how many were deleted.
   Result<std::int64_t> delete_steps(const JobId& id, std::int64_t limit);
 

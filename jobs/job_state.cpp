@@ -30,6 +30,23 @@ constexpr std::array kTransitions = {
     Transition{JobState::Running, JobEvent::Return, JobState::Ready},
     Transition{JobState::Running, JobEvent::OwnerDied, JobState::Ready},
     Transition{JobState::Running, JobEvent::CrashedTooOften, JobState::Dead},
+    Transition{JobState::Running, JobEvent::Sleep, JobState::Sleeping},
+    Transition{JobState::Running, JobEvent::Wait, JobState::Waiting},
+    Transition{JobState::Waiting, JobEvent::ChildrenEnded, JobState::Ready},
+
+    // A running job is asked to pause first (pause_requested); this is the end of that try.
+    Transition{JobState::Running, JobEvent::Pause, JobState::Paused},
+    Transition{JobState::Scheduled, JobEvent::Pause, JobState::Paused},
+    Transition{JobState::Ready, JobEvent::Pause, JobState::Paused},
+    Transition{JobState::Sleeping, JobEvent::Pause, JobState::Paused},
+    Transition{JobState::Waiting, JobEvent::Pause, JobState::Paused},
+    Transition{JobState::Unsupported, JobEvent::Pause, JobState::Paused},
+    // What it waited for is looked at again by the try that follows.
+    Transition{JobState::Paused, JobEvent::Resume, JobState::Scheduled},
+
+    Transition{JobState::Failed, JobEvent::Redrive, JobState::Scheduled},
+    Transition{JobState::Dead, JobEvent::Redrive, JobState::Scheduled},
+    Transition{JobState::Cancelled, JobEvent::Redrive, JobState::Scheduled},
 
     // A running job is asked to stop first (cancel_requested); this is the end of that try.
     Transition{JobState::Running, JobEvent::Cancel, JobState::Cancelled},

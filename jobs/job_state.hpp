@@ -22,7 +22,13 @@ enum class JobEvent : std::uint8_t {
   OwnerDied,
   CrashedTooOften,
   Park,
-  Support
+  Support,
+  Sleep,
+  Wait,
+  ChildrenEnded,
+  Pause,
+  Resume,
+  Redrive
 };
 /// The one transition table; nullopt: that event cannot happen in that state.
 std::optional<JobState> next_state(JobState state, JobEvent event);

@@ -72,21 +72,10 @@ class Index {
 class Files;     // ops/files.hpp
 struct Upload;   // ops/files.hpp
 class Doctor;    // ops/doctor.hpp
+class Jobs;      // ops/jobs.hpp
 class Links;     // ops/links.hpp
 class Lists;     // ops/lists.hpp
 class Versions;  // ops/versions.hpp
-
-class Jobs {
- public:
-  virtual ~Jobs() = default;
-  struct JobPage {
-    std::vector<Job> jobs;
-    std::optional<std::string> next_cursor;
-  };
-  virtual Result<JobPage> list(const JobFilter& filter, int limit, const std::string& cursor) = 0;
-  virtual Result<Job> get(const JobId& id) = 0;
-  virtual Result<Job> cancel(const JobId& id) = 0;
-};
 
 class Models {
  public:
@@ -122,6 +111,24 @@ struct MapItem {
   Json inputs;
 };
 
+struct MapOptions {
+  enum class OnFailure : std::uint8_t {
+    Collect,  ///< failed items are Errors among the results
+    FailFast  ///< the first final failure ends the map with it; items in hand are finished
+  };
+  OnFailure on_failure = OnFailure::Collect;
+  /// False: nothing is stored for an item itself, for its own steps tell a resumed job what was
+  /// done. Saves a commit an item.
+  bool keeps_results = true;
+};
+
+/// A job that a job has made to do a part of its work.
+struct ChildJob {
+  std::string id;  ///< of the part, in this run
+  std::string kind;
+  Json input;
+};
+
 /// What one run of a handler sees. Inline, `step` and `map` just call `fn`; in a job their results
 /// are committed, and a resumed job gets the stored ones. Not thread-safe: each lane gets a Context
 /// of its own.
@@ -153,8 +160,22 @@ class Context {
   /// Errors. Ends early with `cancelled` when the call is cancelled. `fn` must not share state.
   using MapFn = std::function<Result<Json>(Context& lane, const MapItem& item)>;
   virtual Result<std::vector<Result<Json>>> map(std::string_view phase,
-                                                const std::vector<MapItem>& items,
-                                                const MapFn& fn) = 0;
+                                                const std::vector<MapItem>& items, const MapFn& fn,
+                                                const MapOptions& options) = 0;
+  Result<std::vector<Result<Json>>> map(std::string_view phase, const std::vector<MapItem>& items,
+                                        const MapFn& fn) {
+    return map(phase, items, fn, {});
+  }
+  /// The next line of the handler runs `time` after the first try came here, over restarts; a job
+  /// holds no runner meanwhile, for the handler is left with `suspended` and runs again from its
+  /// start. Inline, it waits.
+  virtual Status sleep(std::string_view key, milliseconds time) = 0;
+  /// Results of child jobs in the order of `children`, failed ones as Errors. The first try makes
+  /// them and leaves the handler with `suspended`; it runs again from its start when they have
+  /// ended. With FailFast the first failure cancels the others and is the answer. Only in a job.
+  virtual Result<std::vector<Result<Json>>> run_children(std::string_view key,
+                                                         const std::vector<ChildJob>& children,
+                                                         MapOptions::OnFailure on_failure) = 0;
   /// A note write that is also a step: done when its intent is done (G4).
   virtual Result<WriteOutcome> write_step(std::string_view key, const NoteChange& change) = 0;
 

@@ -281,6 +281,7 @@ struct Definition {
   bool is_listed_in_mcp = true;
   bool takes_file = false, gives_file = false;
   int version = 1;
+  JobPolicy job = {};
   Fields<Input> input = {};
   Fields<Output> output = {};
   std::string verdict = {};
@@ -316,6 +317,7 @@ Operation define(Definition<Input, Output> d) {
   op.takes_file = d.takes_file;
   op.gives_file = d.gives_file;
   op.version = d.version;
+  op.job = std::move(d.job);
   // shared: by the schemas and the functions below
   const auto input = std::make_shared<const Fields<Input>>(std::move(d.input));
   const auto output = std::make_shared<const Fields<Output>>(std::move(d.output));

@@ -1,5 +1,6 @@
 #pragma once
 #include "base/lazy.hpp"
+#include "jobs/retry_policy.hpp"
 #include "ops/context.hpp"
 #include "ops/schema.hpp"
 
@@ -41,6 +42,18 @@ struct CellColumns {
   std::string cells = {}, columns = {};
 };
 
+/// How the jobs of an operation run.
+struct JobPolicy {
+  milliseconds time_limit{0};  ///< of one try; 0: none
+  int max_running = 0;         ///< at once; 0: any number
+  RetryPolicy retry = {};
+  bool resumes_other_versions = false;
+  /// Requests with the same text are one job while it lives; empty function or text: each is its
+  /// own.
+  std::function<std::string(const Json& input)> unique_key = {};
+  OnDuplicate on_duplicate = OnDuplicate::Join;
+};
+
 struct Failure {
   Reason reason;
   std::string when;
@@ -73,6 +86,7 @@ struct Operation {
   bool takes_file = false;  ///< the call comes with a file, which is the body of a request
   bool gives_file = false;  ///< the answer comes with a file, which is the body of a response
   int version = 1;          ///< of the step layout (G4)
+  JobPolicy job;
   Lazy<SchemaNode> input, output;  ///< most are never looked at
   /// The output field whose items a surface may stream one by one; empty: the answer is no list,
   /// or its items alone would say too little.
