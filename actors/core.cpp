@@ -124,20 +124,14 @@ void Core::leave(std::int64_t subscription) {
 }
 
 Result<Job> Core::job(const JobId& id) {
-  auto found =
-      read_state([&](Database& db) { return JobQueue(db, parts.clock, parts.random, {}).get(id); });
-  auto job = INDX_TRY(std::move(found));
+  auto job = INDX_TRY(read_queue([&](JobQueue& queue) { return queue.get(id); }));
   if (!job) return not_found(cat("There is no job ", id.value, "."), {{"id", id.value}});
   return std::move(*job);
 }
 
 Result<std::optional<Json>> Core::find_step(const JobId& job, const std::string& key,
                                             const std::string& inputs_hash) {
-  return read_state([&](Database& db) {
-    JobQueue::Settings settings;
-    settings.spill_dir = parts.config.index_dir + "/spill";
-    return JobQueue(db, parts.clock, parts.random, settings).find_step(job, key, inputs_hash);
-  });
+  return read_queue([&](JobQueue& queue) { return queue.find_step(job, key, inputs_hash); });
 }
 
 Result<Job> Core::cancel_job(const JobId& id) {

@@ -58,6 +58,17 @@ class Core {
     return read(*reader_);
   }
 
+  /// The same for what the queue reads, large results on disk included.
+  template <typename Read>
+  auto read_queue(Read&& read) {
+    return read_state([&](Database& db) {
+      JobQueue::Settings settings;
+      settings.spill_dir = parts.config.index_dir + "/spill";
+      JobQueue queue(db, parts.clock, parts.random, std::move(settings));
+      return read(queue);
+    });
+  }
+
   Result<Job> job(const JobId& id);
   Result<std::optional<Json>> find_step(const JobId& job, const std::string& key,
                                         const std::string& inputs_hash);

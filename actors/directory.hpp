@@ -27,6 +27,7 @@ class Directory {
     indexer_ = nullptr;
     bus_ = nullptr;
     audit_ = nullptr;
+    supervisor_ = nullptr;
   }
 
  private:
@@ -40,8 +41,10 @@ class Directory {
       return self.indexer_;
     else if constexpr (std::is_same_v<Handle, EventBusActor>)
       return self.bus_;
-    else
+    else if constexpr (std::is_same_v<Handle, AuditActor>)
       return self.audit_;
+    else
+      return self.supervisor_;
   }
   mutable std::mutex mutex_;
   StateActor state_;
@@ -49,6 +52,7 @@ class Directory {
   IndexerActor indexer_;
   EventBusActor bus_;
   AuditActor audit_;
+  SupervisorActor supervisor_;
 };
 
 }  // namespace indx

@@ -24,6 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kMostStuckHandlers = 2;
+
 struct SystemConfig : caf::actor_system_config {
   SystemConfig() {
     // 12 to 17 times faster than stealing when a plain thread asks (platform.md 1.4). It must be an
@@ -83,7 +85,11 @@ State::Settings state_settings(const Parts& parts, const EngineOptions& options)
                            .versions = {parts.config.versions_per_note, parts.config.version_days,
                                         parts.config.versions_max_bytes}};
   for (const Operation& operation : parts.registry.all())
-    settings.kinds.push_back({operation.name, operation.version, false});
+    settings.kinds.push_back({.kind = operation.name,
+                              .version = operation.version,
+                              .resumes_other_versions = operation.job.resumes_other_versions,
+                              .max_running = operation.job.max_running,
+                              .retry = operation.job.retry});
   if (options.mode == EngineOptions::Mode::Command) settings.only_jobs = options.resume_jobs;
   return settings;
 }
@@ -210,6 +216,7 @@ Status EngineImpl::spawn() {
   supervisor_ = spawn_supervisor(
       *system_, parts_.get(),
       engine_children(*core_, directory_, state_settings(*parts_, options_), watches));
+  directory_.set(supervisor_);
   // The children enter the directory when the supervisor runs; a first change shows that the state
   // actor is there.
   for (int attempt = 0; !directory_.get<WriterActor>(); ++attempt) {
@@ -224,9 +231,13 @@ Status EngineImpl::spawn() {
 }
 
 Json EngineImpl::health() {
-  const char* state = parts_->is_draining ? "draining" : "ready";
-  return {{"ready", !parts_->is_draining.load()},
+  // One stuck handler costs a thread; where it happens again, a new start is due (G7).
+  const int stuck = parts_->stuck_handlers;
+  const bool is_ready = !parts_->is_draining && stuck < kMostStuckHandlers;
+  const char* state = is_ready ? "ready" : parts_->is_draining ? "draining" : "stuck";
+  return {{"ready", is_ready},
           {"state", state},
+          {"stuck_handlers", stuck},
           {"version", kVersion},
           {"provider", has_provider() ? parts_->provider->name() : ""}};
 }
@@ -255,7 +266,7 @@ Result<Job> EngineImpl::enqueue(const JobRequest& request,
       if (known && !known->job_id.empty())
         if (auto job = INDX_TRY(state.queue.get({known->job_id}))) return std::move(*job);
     }
-    Job job = INDX_TRY(state.enqueue(request));
+    Job job = INDX_TRY(state.enqueue(request)).job;
     if (key)
       INDX_TRY(state.idempotency.attach_job(request.owner.subject, key->operation, key->key,
                                             job.id.value));

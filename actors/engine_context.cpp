@@ -1,6 +1,5 @@
 #include "actors/engine_context.hpp"
 
-#include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "store/base_row_reader.hpp"
@@ -10,8 +9,6 @@
 
 namespace indx {
 namespace {
-
-constexpr std::chrono::milliseconds kTellProgressEvery{250};
 
 /// The provider of this process, reached through an ai_op actor.
 class ActorProvider : public Provider {
@@ -28,18 +25,6 @@ class ActorProvider : public Provider {
  private:
   Core& core_;
 };
-
-Error cancelled() { return make_error(Reason::Cancelled, "The call was cancelled."); }
-
-/// Rate and remaining time, from the whole run so far.
-void estimate(JobProgress& progress, std::chrono::nanoseconds elapsed) {
-  const double seconds = std::chrono::duration<double>(elapsed).count();
-  if (seconds <= 0 || progress.done <= 0) return;
-  progress.rate_per_second = static_cast<double>(progress.done) / seconds;
-  if (progress.total && *progress.total >= progress.done)
-    progress.eta_seconds = static_cast<std::int64_t>(
-        static_cast<double>(*progress.total - progress.done) / progress.rate_per_second + 0.5);
-}
 
 Json token_json(const TokenRecord& token) {
   const auto time = [](const std::optional<Timestamp>& at) {
@@ -72,176 +57,6 @@ EngineContext::~EngineContext() {
   for (const auto& record : unsettled_)
     if (const Status kept = commit_usage(record, false); !kept.has_value())
       log_error("usage of a model call is not recorded", {{"error", kept.error().message}});
-}
-
-// ---- steps
-
-Result<std::string> EngineContext::take_key(std::string_view key) {
-  auto full = cat(prefix_, key);
-  const std::scoped_lock lock(run_->mutex);
-  if (!run_->used_keys.insert(full).second)
-    return make_error(Reason::StepKeyReused,
-                      cat("Step key ", full, " was used twice in one run; this is a defect of ",
-                          run_->operation, "."));
-  return full;
-}
-
-Result<std::optional<Json>> EngineContext::stored_step(const std::string& key,
-                                                       const std::string& inputs_hash) {
-  if (run_->lease->generation <= 1)
-    return std::optional<Json>();  // the first try of a job has no stored steps
-  return core_.find_step(run_->lease->job, key, inputs_hash);
-}
-
-Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
-                                 const std::function<Result<Json>()>& fn) {
-  if (!is_job()) return fn();
-  const auto full = INDX_TRY(take_key(key));
-  const auto inputs_hash = canonical_hash(inputs);
-  if (auto stored = INDX_TRY(stored_step(full, inputs_hash))) return std::move(*stored);
-  const bool outer = std::exchange(is_in_step_, true);
-  auto result = fn();
-  is_in_step_ = outer;
-  const Json output = INDX_TRY(std::move(result));
-  INDX_TRY(core_.change([lease = *run_->lease, step = StepRecord{full, inputs_hash, output},
-                         usage = std::exchange(unsettled_, {})](State& state) -> Result<Json> {
-    for (const auto& record : usage) INDX_TRY(state.usage.finish(record));
-    INDX_TRY(state.queue.put_step(lease, step));
-    return Json();
-  }));
-  return output;
-}
-
-Result<WriteOutcome> EngineContext::write_step(std::string_view key, const NoteChange& change) {
-  INDX_TRY(visible_.check(change.path));
-  if (change.to) INDX_TRY(visible_.check(*change.to));
-  if (!is_job()) return send(write_request(change));
-  auto request = write_request(change);
-  request.step_key = INDX_TRY(take_key(key));
-  Json inputs{{"path", change.path.str()}, {"if_match", change.if_match}};
-  if (change.to) inputs["to"] = change.to->str();
-  request.step_inputs_hash = canonical_hash(inputs);
-  if (const auto stored = INDX_TRY(stored_step(request.step_key, request.step_inputs_hash)))
-    return write_outcome_from_json(*stored);
-  request.lease = run_->lease;
-  return send(std::move(request));
-}
-
-Result<Json> EngineContext::run_item(std::string_view phase, const MapItem& item, const MapFn& fn) {
-  if (run_->cancel.is_cancelled()) return cancelled();
-  EngineContext lane(run_, cat(prefix_, phase, "/", item.id, "/"));
-  return lane.step("item", item.inputs, [&] { return fn(lane, item); });
-}
-
-/// No exception may leave a lane, nor the caller while lanes still use what it holds.
-Result<Json> EngineContext::guarded_item(std::string_view phase, const MapItem& item,
-                                         const MapFn& fn) {
-  try {
-    return run_item(phase, item, fn);
-  } catch (const std::exception& error) {
-    log_error("an item threw", {{"operation", run_->operation}, {"error", error.what()}});
-    return internal_error(cat(run_->operation, " failed unexpectedly; see the log."));
-  }
-}
-
-Result<std::vector<Result<Json>>> EngineContext::map(std::string_view phase,
-                                                     const std::vector<MapItem>& items,
-                                                     const MapFn& fn) {
-  std::vector<Result<Json>> results(items.size(), cancelled());
-  const auto lanes = std::min(items.size(), static_cast<std::size_t>(config().jobs.lanes_per_job));
-  if (!prefix_.empty() || lanes <= 1) {  // no lane ever waits for a lane (G6)
-    for (std::size_t i = 0; i < items.size(); ++i) results[i] = run_item(phase, items[i], fn);
-  } else {
-    // The caller may be on a lane itself, and all others may be taken by such callers: it works
-    // too, and waits only for lanes that have begun (G6).
-    struct Shared {
-      std::mutex mutex;
-      std::condition_variable done;
-      std::size_t next = 0, running = 0;
-      bool is_over = false;  ///< the caller is gone or about to go, with all that items need
-    };
-    const auto shared = std::make_shared<Shared>();  // shared: a lane may begin after the end
-    const auto work = [this, shared, phase, &items, &fn, &results] {
-      std::unique_lock lock(shared->mutex);
-      if (shared->is_over) return;
-      ++shared->running;
-      {
-        const LogContext context(run_->principal.request_id,
-                                 run_->lease ? run_->lease->job.value : "");
-        while (shared->next < items.size()) {
-          const auto i = shared->next++;
-          lock.unlock();
-          auto result = guarded_item(phase, items[i], fn);
-          lock.lock();
-          results[i] = std::move(result);
-        }
-      }
-      --shared->running;
-      shared->done.notify_all();
-    };
-    for (std::size_t i = 1; i < lanes; ++i)
-      if (!core_.parts.lanes.submit(work)) break;
-    work();
-    std::unique_lock lock(shared->mutex);
-    shared->is_over = true;
-    shared->done.wait(lock, [&] { return shared->running == 0; });
-  }
-  if (run_->cancel.is_cancelled()) {
-    Error error = cancelled();
-    std::int64_t finished = 0;
-    for (const auto& result : results) finished += result.has_value() ? 1 : 0;
-    error.details = {{"done", finished}, {"total", items.size()}, {"phase", phase}};
-    return error;
-  }
-  return results;
-}
-
-void EngineContext::progress(const JobProgress& progress) {
-  if (!is_job()) return;
-  JobProgress told = progress;
-  {
-    const std::scoped_lock lock(run_->mutex);
-    const auto now = core_.parts.clock.monotonic();
-    if (run_->progress.phase != progress.phase) run_->started = now;
-    told.model_calls = run_->model_calls;
-    told.cost_usd = run_->cost_usd;
-    estimate(told, now - run_->started);
-    const bool is_last = progress.total && progress.done >= *progress.total;
-    run_->progress = told;
-    run_->has_untold_progress = true;
-    if (now - run_->last_told < kTellProgressEvery && !is_last) return;
-    run_->last_told = now;
-    run_->has_untold_progress = false;
-  }
-  const auto kept = core_.change([lease = *run_->lease, told,
-                                  subject = run_->principal.subject](State& state) -> Result<Json> {
-    INDX_TRY(state.set_progress(lease, told, subject));
-    return Json();
-  });
-  if (!kept.has_value()) log_debug("progress was not stored", {{"error", kept.error().message}});
-}
-
-void EngineContext::emit(const std::string& kind, const Json& data) {
-  Event event{.kind = kind,
-              .actor = std::string(name(run_->principal.surface)),
-              .subject = run_->principal.subject,
-              .data = data};
-  std::string key;
-  if (is_job()) {
-    event.job_id = run_->lease->job.value;
-    auto taken = take_key("emit/" + kind);
-    if (!taken.has_value()) return log_error("event told twice in a run", {{"kind", kind}});
-    key = std::move(taken).value();
-    const auto stored = stored_step(key, "");
-    if (stored.has_value() && *stored) return;  // told before the restart
-  }
-  const auto told = core_.change([event, key, lease = run_->lease](State& state) -> Result<Json> {
-    if (lease) INDX_TRY(state.queue.put_step(*lease, {key, "", Json()}));
-    INDX_TRY(state.tell(event));
-    return Json();
-  });
-  if (!told.has_value())
-    log_warn("event was not told", {{"kind", kind}, {"error", told.error().message}});
 }
 
 // ---- notes

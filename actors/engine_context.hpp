@@ -8,6 +8,8 @@
 #include "actors/visible_files.hpp"
 #include "ops/context.hpp"
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +17,8 @@
 #include <string>
 
 namespace indx {
+
+inline constexpr milliseconds kTellProgressEvery{250};
 
 /// One run of a handler, shared by its lanes.
 struct Run {
@@ -30,11 +34,16 @@ struct Run {
   const std::string operation;
   std::optional<Lease> lease;                 ///< set: a job
   std::optional<IdempotencyKey> idempotency;  ///< of an inline call
+  bool keep = false;                          ///< of the job, for its children
+  int priority = 0;                           ///< likewise
+  std::atomic<bool> has_lost_lease = false;
+  std::atomic<int> emitted = 0;
 
   std::mutex mutex;  ///< guards what follows
   std::set<std::string> used_keys;
   JobProgress progress;
   bool has_untold_progress = false;
+  bool has_told_last = false;  ///< the phase's last unit is done, and was told
   std::chrono::nanoseconds started{}, last_told{};
   std::int64_t model_calls = 0;
   double cost_usd = 0;
@@ -71,8 +80,13 @@ class EngineContext : public Context,
 
   Result<Json> step(std::string_view key, const Json& inputs,
                     const std::function<Result<Json>()>& fn) override;
+  using Context::map;
   Result<std::vector<Result<Json>>> map(std::string_view phase, const std::vector<MapItem>& items,
-                                        const MapFn& fn) override;
+                                        const MapFn& fn, const MapOptions& options) override;
+  Status sleep(std::string_view key, milliseconds time) override;
+  Result<std::vector<Result<Json>>> run_children(std::string_view key,
+                                                 const std::vector<ChildJob>& children,
+                                                 MapOptions::OnFailure on_failure) override;
   Result<WriteOutcome> write_step(std::string_view key, const NoteChange& change) override;
   void progress(const JobProgress& progress) override;
   void emit(const std::string& kind, const Json& data) override;
@@ -120,8 +134,16 @@ class EngineContext : public Context,
   WriteRequest write_request(const NoteChange& change) const;
   Result<WriteOutcome> send(WriteRequest request);
   Status commit_usage(const UsageRecord& record, bool is_start);
-  Result<Json> run_item(std::string_view phase, const MapItem& item, const MapFn& fn);
-  Result<Json> guarded_item(std::string_view phase, const MapItem& item, const MapFn& fn);
+  void note_lost_lease(const Error& error);
+  Result<Json> change_leased(std::function<Result<Json>(State&)> apply);
+  struct Lanes;
+  Result<Json> run_item(std::string_view phase, const MapItem& item, const MapFn& fn,
+                        bool keeps_result);
+  Result<Json> guarded_item(std::string_view phase, const MapItem& item, const MapFn& fn,
+                            bool keeps_result);
+  Result<JobRequest> child_request(const ChildJob& child);
+  Result<std::vector<std::string>> child_jobs(const std::string& full_key,
+                                              const std::vector<ChildJob>& children);
 
   std::shared_ptr<Run> run_;  // shared: with the lanes of a map
   Core& core_;

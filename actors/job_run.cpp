@@ -1,33 +1,56 @@
 #include "actors/job_run.hpp"
 
 #include "actors/engine_context.hpp"
+#include "actors/suspension.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 
 namespace indx {
 namespace {
 
-JobOutcome outcome_of(const Result<Json>& result, CancelReason why) {
+JobOutcome suspended_outcome(const Error& suspended) {
+  JobOutcome outcome;
+  outcome.wake_at = wake_time(suspended);
+  outcome.kind = outcome.wake_at ? JobOutcome::Kind::Sleeping : JobOutcome::Kind::Waiting;
+  return outcome;
+}
+
+JobOutcome failed_outcome(const Error& error) {
+  JobOutcome outcome;
+  outcome.kind = JobOutcome::Kind::Failed;
+  outcome.error = error;
+  if (const auto wait = error.details.find("retry_after_ms");
+      wait != error.details.end() && wait->is_number())
+    outcome.retry_after = milliseconds(wait->get<std::int64_t>());
+  return outcome;
+}
+
+JobOutcome cancelled_outcome(const Error& error) {
+  JobOutcome outcome;
+  outcome.kind = JobOutcome::Kind::Cancelled;
+  outcome.error = error;
+  if (!error.details.empty()) outcome.result = error.details;  // how far it came
+  return outcome;
+}
+
+JobOutcome outcome_of(const Result<Json>& result, CancelReason why, milliseconds time_limit) {
   JobOutcome outcome;
   if (result.has_value()) {
     outcome.result = result.value();
     return outcome;
   }
-  if (why == CancelReason::Shutdown) {
+  if (why == CancelReason::Shutdown || why == CancelReason::Pause) {
     outcome.kind = JobOutcome::Kind::Returned;
-  } else if (result.error().reason == Reason::Cancelled) {
-    outcome.kind = JobOutcome::Kind::Cancelled;
-    outcome.error = result.error();
-    if (!result.error().details.empty())
-      outcome.result = result.error().details;  // how far it came
-  } else {
-    outcome.kind = JobOutcome::Kind::Failed;
-    outcome.error = result.error();
-    if (const auto wait = result.error().details.find("retry_after_ms");
-        wait != result.error().details.end() && wait->is_number())
-      outcome.retry_after = milliseconds(wait->get<std::int64_t>());
+    return outcome;
   }
-  return outcome;
+  if (why == CancelReason::TimeLimit) {
+    outcome.kind = JobOutcome::Kind::TimedOut;
+    outcome.error = time_limit_passed(time_limit);
+    return outcome;
+  }
+  if (result.error().reason == Reason::Suspended) return suspended_outcome(result.error());
+  if (result.error().reason == Reason::Cancelled) return cancelled_outcome(result.error());
+  return failed_outcome(result.error());
 }
 
 Result<Json> call_handler(const Operation& operation, const std::shared_ptr<Run>& run,
@@ -41,47 +64,61 @@ Result<Json> call_handler(const Operation& operation, const std::shared_ptr<Run>
   }
 }
 
+Json whole_input(const Job& job) {
+  Json input = job.input;
+  if (job.secrets.is_object()) input.update(job.secrets);
+  return input;
+}
+
 }  // namespace
 
-void run_job(Core& core, const Job& job) {
+Error time_limit_passed(milliseconds limit) {
+  return make_error(Reason::Timeout,
+                    cat("The job ran longer than its time limit of ", limit.count(), " ms."),
+                    {{"time_limit_ms", limit.count()}});
+}
+
+JobEnd run_job(Core& core, const Claimed& claimed) {
+  const Job& job = *claimed.job;
   const LogContext log_context(job.owner.request_id, job.id.value);
   const Lease lease{job.id, job.lease, core.parts.instance};
-  const auto run = std::make_shared<Run>(core, to_principal(job.owner), CancelToken(), job.kind);
+  const auto run = std::make_shared<Run>(core, to_principal(job.owner), claimed.cancel, job.kind);
   run->lease = lease;
+  run->keep = job.keep;
+  run->priority = job.priority;
   run->started = core.parts.clock.monotonic();
-  core.parts.running.add(job.id, run->cancel);
-  if (job.cancel_requested) run->cancel.cancel(CancelReason::Requested);
-  if (core.parts.is_draining) run->cancel.cancel(CancelReason::Shutdown);
-  log_info("job started", {{"operation", job.kind}, {"lease", job.lease}});
+  run->model_calls = job.progress.model_calls;  // of the tries before
+  run->cost_usd = job.progress.cost_usd;
+  log_debug("job started", {{"operation", job.kind}, {"lease", job.lease}});
 
   const Operation* operation = core.parts.registry.find(job.kind);
   const auto result = operation != nullptr
-                          ? call_handler(*operation, run, job.input)
+                          ? call_handler(*operation, run, whole_input(job))
                           : Result<Json>(internal_error(cat("Unknown operation ", job.kind, ".")));
-  const auto outcome = outcome_of(result, run->cancel.reason());
+  log_debug("job ended", {{"operation", job.kind}, {"ok", result.has_value()}});
+  if (!core.parts.running.handler_returned(lease)) {
+    --core.parts.stuck_handlers;
+    log_warn("a handler that was given up returned at last", {{"operation", job.kind}});
+    return {.lease = lease, .was_abandoned = true};
+  }
+  if (run->cancel.reason() == CancelReason::LeaseLost) return {.lease = lease};
+
+  // shared: by the attempts to store it
+  const auto outcome =
+      std::make_shared<const JobOutcome>(outcome_of(result, run->cancel.reason(), job.time_limit));
   std::optional<JobProgress> untold;
   {
     const std::scoped_lock lock(run->mutex);
     if (run->has_untold_progress) untold = run->progress;
   }
-  // The end must be stored: a busy database is asked again until it answers or the engine stops.
-  for (int attempt = 0;; ++attempt) {
-    const auto ended = core.change(
-        [lease, outcome, untold, subject = job.owner.subject, &core](State& state) -> Result<Json> {
-          if (untold) INDX_TRY(state.set_progress(lease, *untold, subject));
-          const Job now = INDX_TRY(state.finish(lease, outcome));
-          if (now.is_final()) core.parts.running.remove(now.id);
-          return Json();
-        });
-    if (ended.has_value()) break;
-    log_warn("end of job not stored", {{"error", ended.error().message}});
-    // While this instance lives nobody else takes the job back, so only a stop or a final answer
-    // ends the asking.
-    if (!ended.error().is_retryable() || (core.parts.is_draining && attempt >= 10)) break;
-    std::this_thread::sleep_for(milliseconds(200));
-  }
-  core.parts.running.remove(job.id);
-  log_info("job ended", {{"operation", job.kind}, {"ok", result.has_value()}});
+  return {.lease = lease,
+          .store = [lease, outcome, untold, subject = job.owner.subject,
+                    &core](State& state) -> Result<Json> {
+            if (untold) INDX_TRY(state.set_progress(lease, *untold, subject));
+            const Job now = INDX_TRY(state.finish(lease, *outcome));
+            if (now.is_final()) core.parts.running.remove(lease);
+            return Json();
+          }};
 }
 
 }  // namespace indx

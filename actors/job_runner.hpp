@@ -4,7 +4,8 @@
 
 namespace indx {
 
-/// Claims a job, runs it on its own thread, claims the next. Spawn detached.
-RunnerActor::behavior_type job_runner(RunnerActor::pointer self, Core* core, Directory* directory);
+/// Claims a job, runs it on its own thread, stores its end and claims the next in one go. Ends when
+/// a handler was abandoned, for then another runner has taken its place.
+RunnerActor spawn_job_runner(caf::actor_system& system, Core* core, Directory* directory);
 
 }  // namespace indx

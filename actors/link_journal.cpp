@@ -53,7 +53,7 @@ Status resume_journal(State& state, const WriteIntent& intent) {
     return {};
   }
   WriteIntent again = intent;
-  again.outcome["job"] = job->id.value;
+  again.outcome["job"] = job->job.id.value;
   INDX_TRY(state.intents.remove(intent.id));
   return state.intents.add(again);
 }

@@ -40,9 +40,11 @@ inline std::string_view event_family(std::string_view path) {
   return !parsed || parsed->is_note() ? "note" : "attachment";
 }
 
-/// A lease on a job for one runner, or nothing because the engine stops.
+/// A lease on a job for one runner, or nothing because the engine stops. The token is among
+/// RunningJobs already, so that no cancel is missed.
 struct Claimed {
   std::optional<Job> job;
+  CancelToken cancel;
 };
 
 /// On whose behalf and in which step a note changes.

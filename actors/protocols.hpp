@@ -49,6 +49,8 @@ CAF_ADD_ATOM(indx, indx::atom, run_atom, "run")
 CAF_ADD_ATOM(indx, indx::atom, model_atom, "model")
 CAF_ADD_ATOM(indx, indx::atom, drain_atom, "drain")
 CAF_ADD_ATOM(indx, indx::atom, crash_atom, "crash")
+CAF_ADD_ATOM(indx, indx::atom, watch_atom, "watch")
+CAF_ADD_ATOM(indx, indx::atom, spare_atom, "spare")
 CAF_END_TYPE_ID_BLOCK(indx)
 
 namespace indx {
@@ -57,11 +59,13 @@ namespace indx {
 using StateActor = caf::typed_actor<
     /// Applies a change in the next group commit; the reply follows the sync.
     caf::replies_to<atom::change_atom, StateChange>::with<Reply>,
-    /// Leases the next due job. Waits until there is one; an empty answer means that the engine
-    /// stops.
+    /// Leases the next due job, in the next group commit that has one; an empty answer means that
+    /// the engine stops.
     caf::replies_to<atom::claim_atom>::with<Claimed>,
-    /// Commits what has gathered. Sent by the actor to itself.
+    /// Commits what has gathered, and looks for jobs. Sent by the actor to itself.
     caf::reacts_to<atom::commit_atom>,
+    /// Looks at time limits. Sent by the actor to itself.
+    caf::reacts_to<atom::watch_atom>,
     /// Heartbeat, due jobs, upkeep. Sent by the actor to itself.
     caf::reacts_to<atom::tick_atom>,
     /// No more claims: answers the waiting ones with nothing.
@@ -117,7 +121,9 @@ using RunnerActor = caf::typed_actor<caf::reacts_to<atom::run_atom>>;
 /// Lifetimes of all others.
 using SupervisorActor = caf::typed_actor<
     /// Ends the named child as a crash would; for tests of recovery.
-    caf::reacts_to<atom::crash_atom, std::string>>;
+    caf::reacts_to<atom::crash_atom, std::string>,
+    /// A runner does not come back from its handler: another one starts in its place.
+    caf::reacts_to<atom::spare_atom>>;
 
 /// Looks at the folder and reports files that changed.
 using WatcherActor = caf::typed_actor<caf::reacts_to<atom::tick_atom>>;

@@ -1,49 +1,122 @@
 #pragma once
 #include "base/cancel.hpp"
 #include "base/ids.hpp"
+#include "jobs/job.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace indx {
 
-/// The cancel tokens of the jobs that run in this process, so that a cancel reaches sockets at
-/// once. Thread-safe.
+/// The tries that run in this process, from their claim until their end is stored: their cancel
+/// tokens, so that a cancel reaches sockets at once, and their time limits. Times are monotonic.
+/// Thread-safe.
 class RunningJobs {
  public:
-  void add(const JobId& id, const CancelToken& token) {
+  using Nanoseconds = std::chrono::nanoseconds;
+
+  /// `limit`: 0 for none.
+  void add(const Lease& lease, const CancelToken& token, milliseconds limit, Nanoseconds now) {
     const std::scoped_lock lock(mutex_);
-    tokens_.insert_or_assign(id, token);
+    Try added{lease, token, {}};
+    if (limit.count() > 0) added.ends_at = now + limit;
+    tries_.insert_or_assign(key(lease), std::move(added));
   }
-  void remove(const JobId& id) {
+  void remove(const Lease& lease) {
     const std::scoped_lock lock(mutex_);
-    tokens_.erase(id);
+    tries_.erase(key(lease));
   }
   void cancel(const JobId& id, CancelReason why) {
-    for (const auto& token : find(id)) token.cancel(why);
+    std::vector<CancelToken> tokens;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (auto it = tries_.lower_bound({id, 0}); it != tries_.end() && it->first.first == id; ++it)
+        tokens.push_back(it->second.token);
+    }
+    for (const auto& token : tokens) token.cancel(why);
   }
   void cancel_all(CancelReason why) {
     std::vector<CancelToken> all;
     {
       const std::scoped_lock lock(mutex_);
-      for (const auto& [id, token] : tokens_) all.push_back(token);
+      for (const auto& [id, one] : tries_) all.push_back(one.token);
     }
     for (const auto& token : all) token.cancel(why);
   }
+  /// Without the abandoned ones.
+  std::size_t size() const {
+    const std::scoped_lock lock(mutex_);
+    return static_cast<std::size_t>(
+        std::count_if(tries_.begin(), tries_.end(),
+                      [](const auto& entry) { return !entry.second.is_abandoned; }));
+  }
   bool empty() const {
     const std::scoped_lock lock(mutex_);
-    return tokens_.empty();
+    return tries_.empty();
+  }
+
+  /// Cancels the tries whose time is up. Gives those that have ignored that for `grace`.
+  std::vector<Lease> check_limits(Nanoseconds now, milliseconds grace) {
+    std::vector<CancelToken> late;
+    std::vector<Lease> stuck;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (const auto& [id, one] : tries_) {
+        if (!one.ends_at || *one.ends_at > now) continue;
+        late.push_back(one.token);
+        if (*one.ends_at + grace <= now) stuck.push_back(one.lease);
+      }
+    }
+    for (const auto& token : late) token.cancel(CancelReason::TimeLimit);
+    return stuck;
+  }
+  /// When the next limit, or the grace after one, is over.
+  std::optional<Nanoseconds> next_check(Nanoseconds now, milliseconds grace) const {
+    std::optional<Nanoseconds> next;
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [id, one] : tries_) {
+      if (!one.ends_at) continue;
+      const auto at = *one.ends_at > now ? *one.ends_at : *one.ends_at + grace;
+      next = std::min(at, next.value_or(at));
+    }
+    return next;
+  }
+  /// Its try was ended in its place, and another runner works in place of its own. False: the
+  /// handler has returned meanwhile.
+  bool abandon(const Lease& lease) {
+    const std::scoped_lock lock(mutex_);
+    const auto it = tries_.find(key(lease));
+    if (it == tries_.end() || !it->second.ends_at) return false;
+    it->second.ends_at.reset();
+    return it->second.is_abandoned = true;
+  }
+  /// The handler returned, so that no limit ends its try any more. False: it was abandoned.
+  bool handler_returned(const Lease& lease) {
+    const std::scoped_lock lock(mutex_);
+    const auto it = tries_.find(key(lease));
+    if (it == tries_.end()) return true;
+    it->second.ends_at.reset();
+    if (!it->second.is_abandoned) return true;
+    tries_.erase(it);
+    return false;
   }
 
  private:
-  std::vector<CancelToken> find(const JobId& id) const {
-    const std::scoped_lock lock(mutex_);
-    const auto it = tokens_.find(id);
-    return it == tokens_.end() ? std::vector<CancelToken>() : std::vector{it->second};
-  }
+  struct Try {
+    Lease lease;
+    CancelToken token;
+    std::optional<Nanoseconds> ends_at;
+    bool is_abandoned = false;
+  };
+  using Key = std::pair<JobId, std::int64_t>;  // an abandoned try may run beside the next one
+  static Key key(const Lease& lease) { return {lease.job, lease.generation}; }
+
   mutable std::mutex mutex_;
-  std::map<JobId, CancelToken> tokens_;
+  std::map<Key, Try> tries_;
 };
 
 }  // namespace indx

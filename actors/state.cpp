@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "jobs/job_state.hpp"
 
+#include <algorithm>
+
 namespace indx {
 namespace {
 
@@ -11,6 +13,19 @@ constexpr std::chrono::hours kEventAge{24 * 30};
 constexpr std::chrono::hours kJobAge{24 * 7};
 constexpr std::chrono::hours kIdempotencyAge{24};
 constexpr int kPruneBatch = 1000;
+/// The tries of a job whose start and end are durable events; of later ones only the last end is.
+constexpr std::int64_t kTriesTold = 40;
+
+Event job_event(const std::string& kind, const Job& job, Json data = Json::object()) {
+  Json all{{"job", job.id.value}, {"operation", job.kind}, {"state", name(job.state)}};
+  all.update(data);
+  return {.kind = kind,
+          .at = {},
+          .actor = job.owner.surface,
+          .subject = job.owner.subject,
+          .job_id = job.id.value,
+          .data = std::move(all)};
+}
 
 }  // namespace
 
@@ -41,43 +56,77 @@ Status State::tell(Event event) {
 }
 
 Status State::tell_job(const std::string& kind, const Job& job, Json data) {
-  Json all{{"job", job.id.value}, {"operation", job.kind}, {"state", name(job.state)}};
-  all.update(data);
-  return tell({.kind = kind,
-               .actor = job.owner.surface,
-               .subject = job.owner.subject,
-               .job_id = job.id.value,
-               .data = all});
+  Event event = job_event(kind, job, std::move(data));
+  // A job that goes on and on would fill the log.
+  const bool is_news = job.lease <= kTriesTold || job.is_final();
+  if (is_news) return tell(std::move(event));
+  tell_passing(std::move(event));
+  return {};
 }
 
-Result<Job> State::enqueue(const JobRequest& request) {
-  const Job job = INDX_TRY(queue.enqueue(request));
-  INDX_TRY(tell_job("job.created", job));
-  if (settings.only_jobs) settings.only_jobs->push_back(job.id);
+Status State::tell_end(const Job& job) {
+  Json data = Json::object();
+  if (job.error) data["error"] = job.error->to_json();
+  return tell_job("job.finished", job, std::move(data));
+}
+
+Status State::tell_others(const std::vector<Job>& jobs) {
+  for (const Job& job : jobs) {
+    jobs_changed = true;
+    if (job.is_final()) {
+      INDX_TRY(tell_end(job));
+    } else if (job.state == JobState::Running) {
+      if (job.cancel_requested) fresh_stops.emplace_back(job.id, CancelReason::Requested);
+    } else if (job.lease == 0) {
+      INDX_TRY(tell_job("job.created", job));
+      if (settings.only_jobs) settings.only_jobs->push_back(job.id);
+    } else {
+      tell_passing(job_event("job.resumed", job));  // its children came
+    }
+  }
+  return {};
+}
+
+Result<JobQueue::Enqueued> State::enqueue(const JobRequest& request) {
+  auto enqueued = INDX_TRY(queue.enqueue(request));
+  if (enqueued.is_new) INDX_TRY(tell_job("job.created", enqueued.job));
+  if (settings.only_jobs) settings.only_jobs->push_back(enqueued.job.id);
   jobs_changed = true;
-  return job;
+  return enqueued;
 }
 
-Result<std::optional<Job>> State::claim() {
-  if (settings.only_jobs && settings.only_jobs->empty()) return std::optional<Job>();
-  auto job = INDX_TRY(queue.claim(settings.instance, settings.kinds,
-                                  settings.only_jobs.value_or(std::vector<JobId>())));
-  if (job) INDX_TRY(tell_job("job.started", *job, {{"lease", job->lease}}));
-  return job;
+Result<std::vector<Job>> State::claim(int count) {
+  if (settings.only_jobs && settings.only_jobs->empty()) return std::vector<Job>();
+  auto jobs = INDX_TRY(queue.claim(settings.instance, settings.kinds, count,
+                                   settings.only_jobs.value_or(std::vector<JobId>())));
+  // Behind them may come jobs that could not start, and what changed with those.
+  const auto others = std::stable_partition(jobs.begin(), jobs.end(), [](const Job& job) {
+    return job.state == JobState::Running && !job.cancel_requested;
+  });
+  INDX_TRY(tell_others({others, jobs.end()}));
+  jobs.erase(others, jobs.end());
+  for (const Job& job : jobs) INDX_TRY(tell_job("job.started", job, {{"lease", job.lease}}));
+  return jobs;
 }
 
 Result<Job> State::finish(const Lease& lease, const JobOutcome& outcome) {
-  const Job job = INDX_TRY(queue.finish(lease, outcome));
-  if (job.is_final()) {
-    Json data = Json::object();
-    if (job.error) data["error"] = job.error->to_json();
-    INDX_TRY(tell_job("job.finished", job, data));
-  } else if (outcome.kind == JobOutcome::Kind::Failed) {
+  using Kind = JobOutcome::Kind;
+  auto ended = INDX_TRY(queue.finish(lease, outcome, settings.kinds));
+  const Job& job = ended.job;
+  if (job.is_final())
+    INDX_TRY(tell_end(job));
+  else if (job.state == JobState::Paused)
+    INDX_TRY(tell_job("job.paused", job));
+  else if (outcome.kind == Kind::Failed || outcome.kind == Kind::TimedOut)
     INDX_TRY(tell_job("job.retrying", job,
                       {{"attempts", job.attempts}, {"run_at", format_time(job.run_at)}}));
-  }
+  else if (job.state == JobState::Sleeping)
+    tell_passing(job_event("job.sleeping", job, {{"run_at", format_time(job.run_at)}}));
+  else if (job.state == JobState::Waiting)
+    tell_passing(job_event("job.waiting", job));
+  INDX_TRY(tell_others(ended.others));
   jobs_changed = true;
-  return job;
+  return std::move(ended.job);
 }
 
 Status State::set_progress(const Lease& lease, const JobProgress& progress,
@@ -94,20 +143,28 @@ Status State::set_progress(const Lease& lease, const JobProgress& progress,
 
 Result<Job> State::request_cancel(const JobId& id) {
   const auto before = INDX_TRY(queue.get(id));
-  const Job job = INDX_TRY(queue.request_cancel(id));
-  if (job.is_final() && before && !before->is_final()) INDX_TRY(tell_job("job.finished", job));
-  return job;
+  auto ended = INDX_TRY(queue.request_cancel(id));
+  if (before && !before->is_final()) {
+    if (ended.job.is_final()) INDX_TRY(tell_end(ended.job));
+    INDX_TRY(tell_others(ended.others));
+    if (!ended.job.is_final()) fresh_stops.emplace_back(id, CancelReason::Requested);
+    jobs_changed = true;
+  }
+  return std::move(ended.job);
 }
 
 Status State::rescue_orphans(bool with_jobs) {
   const auto rescued =
       with_jobs ? INDX_TRY(queue.rescue(settings.instance, true)) : std::vector<Job>();
   for (const Job& job : rescued) {
+    if (job.crashes == 0) {  // changed along with an orphan
+      INDX_TRY(tell_others({job}));
+      continue;
+    }
     log_warn("job of a process that died was taken back",
              {{"job_id", job.id.value}, {"state", name(job.state)}, {"crashes", job.crashes}});
     if (job.is_final())
-      INDX_TRY(
-          tell_job("job.finished", job, {{"error", job.error ? job.error->to_json() : Json()}}));
+      INDX_TRY(tell_end(job));
     else
       INDX_TRY(
           tell_job("job.retrying", job, {{"reason", "interrupted"}, {"crashes", job.crashes}}));

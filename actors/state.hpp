@@ -1,4 +1,5 @@
 #pragma once
+#include "base/cancel.hpp"
 #include "base/event.hpp"
 #include "jobs/job_queue.hpp"
 #include "store/event_store.hpp"
@@ -11,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace indx {
@@ -49,10 +51,14 @@ class State {
   /// Appends a durable event; told to subscribers after the commit.
   Status tell(Event event);
   /// An event without an id; told after the commit as well, so that it never overtakes a fact.
-  void tell_passing(Event event) { fresh_events.push_back(std::move(event)); }
+  void tell_passing(Event event) {
+    if (event.at == Timestamp{}) event.at = clock.now();
+    fresh_events.push_back(std::move(event));
+  }
 
-  Result<Job> enqueue(const JobRequest& request);
-  Result<std::optional<Job>> claim();
+  Result<JobQueue::Enqueued> enqueue(const JobRequest& request);
+  /// Leases at most `count` jobs to this instance.
+  Result<std::vector<Job>> claim(int count);
   Result<Job> finish(const Lease& lease, const JobOutcome& outcome);
   Status set_progress(const Lease& lease, const JobProgress& progress, const std::string& subject);
   Result<Job> request_cancel(const JobId& id);
@@ -62,11 +68,16 @@ class State {
   Status prune();
 
   std::vector<Event> fresh_events;  ///< of the current batch, in id order
-  bool jobs_changed = false;        ///< a job may have become claimable
+  /// Running jobs that were asked to stop by the current batch; they hear of it after the commit.
+  std::vector<std::pair<JobId, CancelReason>> fresh_stops;
+  bool jobs_changed = false;  ///< a job may have become claimable
 
  private:
   State(Settings settings, const Clock& clock, Random& random, Database db);
   Status tell_job(const std::string& kind, const Job& job, Json data = Json::object());
+  Status tell_end(const Job& job);
+  /// Jobs that changed along with another one.
+  Status tell_others(const std::vector<Job>& jobs);
 };
 
 }  // namespace indx

@@ -1,139 +1,310 @@
 #include "actors/state_actor.hpp"
 
+#include "actors/job_run.hpp"
 #include "base/log.hpp"
 
+#include <caf/actor_addr.hpp>
+#include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 
+#include <algorithm>
 #include <deque>
+#include <map>
 
 namespace indx {
 namespace {
 
-constexpr std::chrono::minutes kPruneEvery{10};
+constexpr std::chrono::minutes kPruneEvery{10}, kComplainEvery{1};
+constexpr milliseconds kShortestWatch{5};
 /// Bounds the time that one commit keeps the other senders waiting.
 constexpr std::size_t kMaxBatch = 2000;
 
+/// A runner that waits for a job.
+struct WaitingRunner {
+  caf::typed_response_promise<Claimed> promise;
+  caf::actor_addr runner;
+};
+
 struct StateActorState {
+  using Nanoseconds = std::chrono::nanoseconds;
+
   explicit StateActorState(StateActor::pointer self_pointer) : self(self_pointer) {}
   StateActorState(const StateActorState&) = delete;
   StateActorState& operator=(const StateActorState&) = delete;
   /// An owed answer keeps its actor alive, so the end of the actor has to settle them.
   ~StateActorState() {
     for (auto& [change, promise] : pending) promise.deliver(actor_is_gone());
-    for (auto& claim : claims) claim.deliver(Claimed{});
+    for (auto& claim : claims) claim.promise.deliver(Claimed{});
   }
 
   void gather(StateChange change, caf::typed_response_promise<Reply> promise);
   void commit();
-  void serve_claims();
+  void wait_for_job(caf::typed_response_promise<Claimed> promise,
+                    const caf::strong_actor_ptr& from);
   void tick();
-  void publish();
+  void watch();
+  void drain();
+  void on_runner_down(const caf::actor_addr& runner);
+
+  template <typename Body>
+  Status transact(Body body);
+  void send_commit();
+  void apply(std::vector<Result<Json>>& results,
+             std::vector<std::pair<StateChange, caf::typed_response_promise<Reply>>>& batch);
+  bool has_to_look() const {
+    return !claims.empty() && !is_draining && (looks_for_jobs || state->jobs_changed);
+  }
+  std::vector<Job> claim();
+  void hand_out(std::vector<Job> jobs);
+  void wake_when_due();
+  void abandon(const Lease& lease);
+  void watch_later();
 
   StateActor::pointer self;
   StateActorConfig config;
   std::unique_ptr<State> state;
   std::vector<std::pair<StateChange, caf::typed_response_promise<Reply>>> pending;
-  std::deque<caf::typed_response_promise<Claimed>> claims;
+  std::deque<WaitingRunner> claims;
+  std::map<caf::actor_addr, std::optional<Lease>> runners;  ///< and what each was given last
   bool is_commit_sent = false;
   bool is_draining = false;
-  std::chrono::nanoseconds next_prune{0};
+  bool looks_for_jobs = false;         ///< a runner came, or a job may have become due
+  std::optional<Timestamp> wakes_at;   ///< a message is on its way that looks for due jobs
+  std::optional<Nanoseconds> watches;  ///< the same for the next time limit
+  Nanoseconds next_prune{0}, next_complaint{0};
   inline static const char* name = "state";
 };
 
 void StateActorState::gather(StateChange change, caf::typed_response_promise<Reply> promise) {
   pending.emplace_back(std::move(change), std::move(promise));
   if (pending.size() >= kMaxBatch) return commit();
+  send_commit();
+}
+
+void StateActorState::send_commit() {
   if (!is_commit_sent) self->send(self, atom::commit_atom::value);
   is_commit_sent = true;
 }
 
+/// Runs `body` in a transaction; what it has to tell is told after the commit, or never.
+template <typename Body>
+Status StateActorState::transact(Body body) {
+  const auto run = [&]() -> Status {
+    auto transaction = INDX_TRY(Database::Transaction::begin(state->db));
+    INDX_TRY(body());
+    return transaction.commit();
+  };
+  const Status done = run();
+  auto events = std::exchange(state->fresh_events, {});
+  const auto stops = std::exchange(state->fresh_stops, {});
+  if (!done.has_value()) return done;
+  if (!events.empty()) {
+    caf::anon_send(config.directory->get<EventBusActor>(), atom::publish_atom::value,
+                   EventBatch{std::move(events)});
+    caf::anon_send(config.directory->get<AuditActor>(), atom::tick_atom::value);
+  }
+  for (const auto& [job, why] : stops) config.parts->running.cancel(job, why);
+  return done;
+}
+
+/// Each change in a savepoint of its own, so that one that fails undoes nothing of the others.
+void StateActorState::apply(
+    std::vector<Result<Json>>& results,
+    std::vector<std::pair<StateChange, caf::typed_response_promise<Reply>>>& batch) {
+  for (const auto& [change, promise] : batch) {
+    const auto events_before = state->fresh_events.size();
+    const auto stops_before = state->fresh_stops.size();
+    results.push_back(state->db.savepoint([&, run = &change.apply] { return (*run)(*state); }));
+    if (results.back().has_value()) continue;
+    state->fresh_events.resize(events_before);
+    state->fresh_stops.resize(stops_before, {JobId(), CancelReason::None});
+  }
+}
+
+// Changes and claims share the transaction: the end of one job brings its runner the next one. An
+// empty batch is the message that a job became due.
 void StateActorState::commit() {
   is_commit_sent = false;
   auto batch = std::exchange(pending, {});
+  looks_for_jobs = looks_for_jobs || batch.empty();
+  if (batch.empty() && !has_to_look()) return;
+  bool has_looked = false;
   std::vector<Result<Json>> results;
-  const auto run = [&]() -> Status {
-    auto transaction = INDX_TRY(Database::Transaction::begin(state->db));
-    for (const auto& [change, promise] : batch) {
-      const auto events_before = state->fresh_events.size();
-      results.push_back(
-          state->db.savepoint([&, apply = &change.apply] { return (*apply)(*state); }));
-      if (!results.back().has_value()) state->fresh_events.resize(events_before);
-    }
-    return transaction.commit();
-  };
-  if (!batch.empty()) {
-    if (const Status done = run(); !done.has_value()) {
+  std::vector<Job> claimed;
+  const Status done = transact([&]() -> Status {
+    apply(results, batch);
+    has_looked = has_to_look();
+    if (has_looked) claimed = claim();
+    return {};
+  });
+  if (!done.has_value()) {
+    if (const auto now = config.parts->clock.monotonic(); now >= next_complaint) {
       log_error("commit failed", {{"error", done.error().message}});
-      state->fresh_events.clear();
-      results.assign(batch.size(), done.error());
+      next_complaint = now + kComplainEvery;
     }
-    publish();
-    for (std::size_t i = 0; i < batch.size(); ++i)
-      batch[i].second.deliver(Reply{std::move(results[i])});
+    results.assign(batch.size(), done.error());
+    claimed.clear();
+    looks_for_jobs = true;  // the next tick tries again
   }
-  // An empty batch is the message that a job became due.
-  if (std::exchange(state->jobs_changed, false) || batch.empty()) serve_claims();
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    batch[i].second.deliver(Reply{std::move(results[i])});
+  hand_out(std::move(claimed));
+  if (has_looked) wake_when_due();
 }
 
-void StateActorState::publish() {
-  if (state->fresh_events.empty()) return;
-  auto events = std::exchange(state->fresh_events, {});
-  caf::anon_send(config.directory->get<EventBusActor>(), atom::publish_atom::value,
-                 EventBatch{std::move(events)});
-  caf::anon_send(config.directory->get<AuditActor>(), atom::tick_atom::value);
+std::vector<Job> StateActorState::claim() {
+  const auto events_before = state->fresh_events.size();
+  const auto stops_before = state->fresh_stops.size();
+  looks_for_jobs = state->jobs_changed = false;
+  auto jobs = state->db.savepoint([&] { return state->claim(static_cast<int>(claims.size())); });
+  if (jobs.has_value()) return std::move(jobs).value();
+  log_warn("claim failed; trying again", {{"error", jobs.error().message}});
+  state->fresh_events.resize(events_before);
+  state->fresh_stops.resize(stops_before, {JobId(), CancelReason::None});
+  looks_for_jobs = true;
+  return {};
 }
 
-void StateActorState::serve_claims() {
-  while (!claims.empty() && !is_draining) {
-    std::optional<Job> job;
-    const auto claim = [&]() -> Status {
-      auto transaction = INDX_TRY(Database::Transaction::begin(state->db));
-      job = INDX_TRY(state->claim());
-      return transaction.commit();
-    };
-    if (const Status done = claim(); !done.has_value()) {
-      log_warn("claim failed; trying again", {{"error", done.error().message}});
-      state->fresh_events.clear();
-      return;
-    }
-    publish();
-    if (!job) break;
-    claims.front().deliver(Claimed{std::move(job)});
+// A job is known as running before its runner hears of it, so that no cancel falls in between.
+void StateActorState::hand_out(std::vector<Job> jobs) {
+  for (Job& job : jobs) {
+    const auto next = std::move(claims.front());
     claims.pop_front();
+    const Lease lease{job.id, job.lease, config.settings.instance};
+    const CancelToken token;
+    config.parts->running.add(lease, token, job.time_limit, config.parts->clock.monotonic());
+    runners[next.runner] = lease;
+    const bool has_limit = job.time_limit.count() > 0;
+    auto promise = next.promise;
+    promise.deliver(Claimed{std::move(job), token});
+    if (has_limit) watch_later();
   }
+}
+
+void StateActorState::wake_when_due() {
   if (claims.empty() || is_draining) return;
-  // A job that waits for its time: look again then. Several such messages do no harm, they only
-  // look.
   const auto due = state->queue.next_due();
   if (!due.has_value() || !due.value()) return;
-  const auto wait = std::max(**due - config.parts->clock.now(), milliseconds(1));
-  if (wait < config.settings.jobs.heartbeat)
-    self->delayed_send(self, wait, atom::commit_atom::value);
+  const auto now = config.parts->clock.now();
+  if (wakes_at && *wakes_at > now && *wakes_at <= **due) return;
+  const auto wait = std::max(**due - now, milliseconds(1));
+  if (wait >= config.settings.jobs.heartbeat) return;  // the tick sees to it
+  wakes_at = now + wait;
+  self->delayed_send(self, wait, atom::commit_atom::value);
+}
+
+void StateActorState::wait_for_job(caf::typed_response_promise<Claimed> promise,
+                                   const caf::strong_actor_ptr& from) {
+  if (is_draining) {
+    promise.deliver(Claimed{});
+    return;
+  }
+  const auto runner = caf::actor_cast<caf::actor_addr>(from);
+  if (const auto [known, is_new] = runners.try_emplace(runner); is_new) self->monitor(from);
+  claims.push_back({std::move(promise), runner});
+  looks_for_jobs = true;
+  send_commit();
+}
+
+/// Nobody else would ever take back what a runner had been given when it ended by accident.
+void StateActorState::on_runner_down(const caf::actor_addr& runner) {
+  std::erase_if(claims, [&](const WaitingRunner& waiting) { return waiting.runner == runner; });
+  const auto it = runners.find(runner);
+  if (it == runners.end()) return;
+  const auto lease = it->second;
+  runners.erase(it);
+  if (!lease) return;
+  gather({[lease = *lease, parts = config.parts](State& changed) -> Result<Json> {
+           const auto given_back = changed.finish(lease, {.kind = JobOutcome::Kind::Returned});
+           if (given_back.has_value()) parts->running.remove(lease);
+           // Nearly always its end was stored before.
+           if (!given_back.has_value() && given_back.error().reason != Reason::StaleLease)
+             return given_back.error();
+           return Json();
+         }},
+         {});
 }
 
 void StateActorState::tick() {
   self->delayed_send(self, config.settings.jobs.heartbeat, atom::tick_atom::value);
-  const auto beat = [&]() -> Status {
-    auto transaction = INDX_TRY(Database::Transaction::begin(state->db));
-    for (const JobId& id : INDX_TRY(state->queue.heartbeat(config.settings.instance)))
-      config.parts->running.cancel(id, CancelReason::Requested);
+  wakes_at.reset();
+  watches.reset();
+  const Status done = transact([&]() -> Status {
+    for (const auto& [job, is_pause] : INDX_TRY(state->queue.heartbeat(config.settings.instance)))
+      state->fresh_stops.emplace_back(job,
+                                      is_pause ? CancelReason::Pause : CancelReason::Requested);
     if (const auto now = config.parts->clock.monotonic(); now >= next_prune) {
       INDX_TRY(state->prune());
       next_prune = now + kPruneEvery;
     }
-    return transaction.commit();
-  };
-  if (const Status done = beat(); !done.has_value())
-    log_warn("heartbeat failed", {{"error", done.error().message}});
+    return {};
+  });
+  if (!done.has_value()) log_warn("heartbeat failed", {{"error", done.error().message}});
   // Files of rows that are gone: after the commit, so that a rollback never leaves a row without
   // its file.
   for (const auto& swept : {state->queue.sweep_spill(), state->versions.sweep_files()})
     if (!swept.has_value())
       log_warn("old files were not removed", {{"error", swept.error().message}});
-  serve_claims();
+  watch();
+  looks_for_jobs = true;
+  commit();
+}
+
+// Time limits are measured on the monotonic clock, which stands still while a laptop sleeps.
+void StateActorState::watch() {
+  if (watches && *watches <= config.parts->clock.monotonic()) watches.reset();
+  const auto stuck = config.parts->running.check_limits(config.parts->clock.monotonic(),
+                                                        config.settings.jobs.stop_grace);
+  for (const Lease& lease : stuck) abandon(lease);
+  if (!stuck.empty()) send_commit();  // there may be a runner for the job again
+  watch_later();
+}
+
+void StateActorState::watch_later() {
+  const auto now = config.parts->clock.monotonic();
+  const auto next = config.parts->running.next_check(now, config.settings.jobs.stop_grace);
+  if (!next || (watches && *watches <= *next)) return;
+  const auto wait = std::max(std::chrono::ceil<milliseconds>(*next - now), kShortestWatch);
+  if (wait >= config.settings.jobs.heartbeat) return;  // the tick sees to it
+  watches = now + wait;
+  self->delayed_send(self, wait, atom::watch_atom::value);
+}
+
+/// Ends the try of a handler that ignores its time limit, and has another runner take the place of
+/// the one that is stuck in it. From then on its lease is stale, so its late writes are refused.
+void StateActorState::abandon(const Lease& lease) {
+  commit();  // its end may have come just now
+  Job job;
+  const Status ended = transact([&]() -> Status {
+    if (const auto now = INDX_TRY(state->queue.get(lease.job))) job = *now;
+    INDX_TRY(state->finish(
+        lease, {.kind = JobOutcome::Kind::TimedOut, .error = time_limit_passed(job.time_limit)}));
+    return {};
+  });
+  if (!ended.has_value()) {  // an end that came in between is no trouble, anything else comes again
+    if (ended.error().reason != Reason::StaleLease)
+      log_warn("a try that took too long is not ended yet", {{"error", ended.error().message}});
+    return;
+  }
+  auto& stuck = config.parts->stuck_handlers;
+  ++stuck;
+  if (!config.parts->running.abandon(lease)) {
+    --stuck;
+    return;
+  }
+  log_error("a handler ignores its time limit and was given up",
+            {{"job_id", lease.job.value}, {"operation", job.kind}, {"lease", lease.generation}});
+  if (auto supervisor = config.directory->get<SupervisorActor>())
+    caf::anon_send(supervisor, atom::spare_atom::value);
+}
+
+void StateActorState::drain() {
+  is_draining = true;
+  for (auto& claim : claims) claim.promise.deliver(Claimed{});
+  claims.clear();
 }
 
 StateActor::behavior_type state_actor(StateActor::stateful_pointer<StateActorState> self,
@@ -148,6 +319,7 @@ StateActor::behavior_type state_actor(StateActor::stateful_pointer<StateActorSta
     s.state = std::move(opened).value();
     self->send(self, atom::tick_atom::value);
   }
+  self->set_down_handler([self](caf::down_msg& down) { self->state.on_runner_down(down.source); });
   return {
       [self](atom::change_atom, StateChange& change) -> caf::result<Reply> {
         auto promise = self->make_response_promise<Reply>();
@@ -156,20 +328,14 @@ StateActor::behavior_type state_actor(StateActor::stateful_pointer<StateActorSta
       },
       [self](atom::claim_atom) -> caf::result<Claimed> {
         auto promise = self->make_response_promise<Claimed>();
-        if (self->state.is_draining) {
-          promise.deliver(Claimed{});
-          return promise;
-        }
-        self->state.claims.push_back(promise);
-        self->state.serve_claims();
+        self->state.wait_for_job(promise, self->current_sender());
         return promise;
       },
       [self](atom::commit_atom) { self->state.commit(); },
+      [self](atom::watch_atom) { self->state.watch(); },
       [self](atom::tick_atom) { self->state.tick(); },
       [self](atom::drain_atom) -> Reply {
-        self->state.is_draining = true;
-        for (auto& claim : self->state.claims) claim.deliver(Claimed{});
-        self->state.claims.clear();
+        self->state.drain();
         return {};
       },
   };

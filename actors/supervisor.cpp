@@ -15,18 +15,40 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
+
 namespace indx {
 namespace {
+
+const std::string kRunnerName = "job_runner_";
 
 struct SupervisorState {
   struct Child {
     ChildSpec spec;
     caf::actor_addr address;
   };
+  explicit SupervisorState(SupervisorActor::pointer self_pointer) : self(self_pointer) {}
+  void start_spare_runner();
+
+  SupervisorActor::pointer self;
   std::vector<Child> children;
   const Parts* parts = nullptr;
+  int spare_runners = 0;
   inline static const char* name = "supervisor";
 };
+
+void SupervisorState::start_spare_runner() {
+  if (parts->is_draining) return;
+  const auto runner = std::find_if(children.begin(), children.end(), [](const Child& child) {
+    return child.spec.name.starts_with(kRunnerName);
+  });
+  if (runner == children.end()) return;
+  ChildSpec spec = runner->spec;
+  spec.name = kRunnerName + ("spare_" + std::to_string(spare_runners++));
+  const auto spare = spec.spawn(self->system());
+  self->monitor(spare);
+  children.push_back({std::move(spec), spare.address()});
+}
 
 SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<SupervisorState> self,
                                           const Parts* parts, std::vector<ChildSpec> specs) {
@@ -38,7 +60,12 @@ SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<Supe
   }
   self->set_down_handler([self](caf::down_msg& down) {
     // While the engine stops, runners without a claim end by themselves.
-    if (self->state.parts->is_draining || down.reason == caf::exit_reason::user_shutdown) return;
+    if (self->state.parts->is_draining) return;
+    if (down.reason == caf::exit_reason::user_shutdown) {  // a runner that another one replaced
+      std::erase_if(self->state.children,
+                    [&](const auto& child) { return child.address == down.source; });
+      return;
+    }
     for (auto& child : self->state.children) {
       if (child.address != down.source) continue;
       log_error("an actor ended by accident and starts again",
@@ -56,6 +83,7 @@ SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<Supe
     self->quit(exit.reason);
   });
   return {
+      [self](atom::spare_atom) { self->state.start_spare_runner(); },
       [self](atom::crash_atom, const std::string& name) {
         for (const auto& child : self->state.children)
           if (child.spec.name == name)
@@ -97,9 +125,9 @@ std::vector<ChildSpec> engine_children(Core& core, Directory& directory,
   add("vault_writer",
       [=](caf::actor_system& system) { return spawn_vault_writer(system, parts, known); });
   for (int i = 0; i < parts->config.jobs.runners; ++i)
-    children.push_back({"job_runner_" + std::to_string(i), [=, &core](caf::actor_system& system) {
+    children.push_back({kRunnerName + std::to_string(i), [=, &core](caf::actor_system& system) {
                           return caf::actor_cast<caf::actor>(
-                              system.spawn<caf::detached>(job_runner, &core, known));
+                              spawn_job_runner(system, &core, known));
                         }});
   if (with_watcher)
     children.push_back({"vault_watcher", [=](caf::actor_system& system) {

@@ -340,9 +340,10 @@ void add_operational_routes(Router& router, Dispatcher& dispatcher) {
   add_plain(router, "/readyz", [&dispatcher](const HttpRequest& request) {
     const Json health = dispatcher.health();
     const bool is_ready = health.value("ready", false);
-    return health_response(
-        request, health,
-        {{"ready", is_ready}, {"status", health.value("state", is_ready ? "ready" : "starting")}});
+    return health_response(request, health,
+                           {{"ready", is_ready},
+                            {"status", health.value("state", is_ready ? "ready" : "starting")},
+                            {"stuck_handlers", health.value("stuck_handlers", 0)}});
   });
   add_plain(router, "/version", [](const HttpRequest& request) {
     return json_response(200, {{"name", "indx"}, {"version", INDX_VERSION}}, request.id);

@@ -355,14 +355,9 @@ class LocalDispatcher : public Dispatcher {
           make_error(Reason::Unavailable,
                      "Too many calls wait for jobs; try again, or ask for a job (respond-async).",
                      Json{{"retry_after_s", 1}}));
-    JobRequest request;
-    request.kind = call.operation->name;
-    request.operation_version = call.operation->version;
-    request.input = call.input;
-    request.owner = to_owner(call.principal);
+    JobRequest request =
+        job_request(*call.operation, call.input, to_owner(call.principal), backend_.config().jobs);
     request.keep = call.keep || call.is_async || running->key.has_value();
-    request.max_attempts = backend_.config().jobs.max_attempts;
-    request.max_crashes = backend_.config().jobs.max_crashes;
     const auto job = backend_.enqueue(request, running->key);
     if (!job) return finish(running, job.error());
     answer_from_job(running, *job, job->is_final());

@@ -107,7 +107,7 @@ class Backend {
 
   /// Commits a job, with its idempotency row when there is a key. The row may be there already,
   /// claimed by `claim_key` and without a job: then the job is put into it. If it names a job,
-  /// gives that job instead.
+  /// gives that job instead. A live job with the unique key stands for a new one.
   virtual Result<Job> enqueue(const JobRequest& request,
                               const std::optional<IdempotencyKey>& key) = 0;
   virtual Result<Job> job(const JobId& id) = 0;

@@ -16,6 +16,30 @@ int Operation::page_size(int most) const {
   return static_cast<int>(std::min<double>(largest, most));
 }
 
+JobRequest job_request(const Operation& operation, Json input, JobOwner owner,
+                       const JobsConfig& config) {
+  const JobPolicy& policy = operation.job;
+  JobRequest request;
+  request.kind = operation.name;
+  request.operation_version = operation.version;
+  request.max_attempts = config.max_attempts;
+  request.max_crashes = config.max_crashes;
+  request.time_limit = policy.time_limit;
+  request.on_duplicate = policy.on_duplicate;
+  if (policy.unique_key) request.unique_key = policy.unique_key(input);
+  // Who joins a job sees its result, and who changes one has it run with the rights of its owner.
+  if (!request.unique_key.empty() && policy.on_duplicate != OnDuplicate::Reject)
+    request.unique_key = owner.subject + "\n" + request.unique_key;
+  for (const auto& property : operation.input->properties) {
+    if (!property.schema.is_secret || !input.contains(property.name)) continue;
+    request.secrets[property.name] = std::move(input[property.name]);
+    input.erase(property.name);
+  }
+  request.input = std::move(input);
+  request.owner = std::move(owner);
+  return request;
+}
+
 std::string Operation::stream_prefix() const {
   return needs_provider || name.starts_with("ai_") ? "ai." : "";
 }

@@ -127,6 +127,11 @@ struct Operation {
   std::string stream_prefix() const;
 };
 
+/// What the queue is asked for a call of an operation, by its policy. Secret arguments are apart
+/// from the others; a key that lets a caller join or change a live job is the caller's alone.
+JobRequest job_request(const Operation& operation, Json input, JobOwner owner,
+                       const JobsConfig& config);
+
 /// The explicit list of operations, in the order of the docs. Copies share it.
 class Registry {
  public:

@@ -38,34 +38,46 @@ Json relinked_by(const WriteOutcome& outcome, int count) {
           {"size", outcome.size}};
 }
 
-/// `{etag, count}` once the links of one file are right, and the others of relinked_by where a
-/// write says so; `count` of the plan when they were already.
-Result<Json> relink(Context& lane, const std::string& key, const RelinkPlan::Source& source,
-                    const Relinking& relinking) {
-  const auto path = INDX_TRY(NotePath::parse(relinking.place(source.path)));
-  for (int attempt = 0; attempt < kMostTries; ++attempt) {
+Json unwritten(const std::string& etag, int count) { return {{"etag", etag}, {"count", count}}; }
+
+/// The same for a file that changed since the plan.
+Result<Json> relink_anew(Context& lane, const std::string& key, const NotePath& path,
+                         const RelinkPlan::Source& source, const Relinking& relinking) {
+  for (int attempt = 1; attempt < kMostTries; ++attempt) {
     const auto file = INDX_TRY(lane.notes().read(path));
-    const bool is_first = attempt == 0;
-    const auto done = [&](const std::string& etag, int count) -> Result<Json> {
-      return Json{{"etag", etag}, {"count", count}};
-    };
-    if (is_first && file.etag == source.etag_after) return done(file.etag, source.count);
-    if (is_first && file.etag != source.etag) {
-      // Written by this job before a restart, or changed by somebody: only the stored step knows.
-      const auto stored = lane.write_step(key, splice_of(path, source.etag, {}));
-      if (stored.has_value()) return relinked_by(*stored, source.count);
-      if (stored.error().reason != Reason::EtagMismatch) return stored.error();
-      continue;
-    }
     auto rewrite = INDX_TRY(relinking.rewrite(file.bytes, source.path, parse_options(lane)));
-    if (rewrite.count == 0) return done(file.etag, 0);
-    const auto outcome = lane.write_step(is_first ? key : cat(key, "/", attempt),
+    if (rewrite.count == 0) return unwritten(file.etag, 0);
+    const auto outcome = lane.write_step(cat(key, "/", attempt),
                                          splice_of(path, file.etag, std::move(rewrite.edits)));
     if (outcome.has_value()) return relinked_by(*outcome, rewrite.count);
     if (outcome.error().reason != Reason::EtagMismatch) return outcome.error();
   }
   return make_error(Reason::EtagMismatch,
                     cat(path.str(), " keeps changing; its links were left as they are."));
+}
+
+/// `{etag, count}` once the links of one file are right, and the others of relinked_by where a
+/// write says so; `count` of the plan when they were already.
+Result<Json> relink(Context& lane, const std::string& key, const RelinkPlan::Source& source,
+                    const Relinking& relinking) {
+  const auto path = INDX_TRY(NotePath::parse(relinking.place(source.path)));
+  const auto file = INDX_TRY(lane.notes().read(path));
+  if (file.etag == source.etag) {
+    auto rewrite = INDX_TRY(relinking.rewrite(file.bytes, source.path, parse_options(lane)));
+    if (rewrite.count == 0) return unwritten(file.etag, 0);
+    const auto outcome = lane.write_step(key, splice_of(path, file.etag, std::move(rewrite.edits)));
+    if (outcome.has_value()) return relinked_by(*outcome, rewrite.count);
+    if (outcome.error().reason != Reason::EtagMismatch) return outcome.error();
+  } else {
+    // Written by this job before a restart, or changed by somebody: only the stored step knows.
+    const auto stored = lane.write_step(key, splice_of(path, source.etag, {}));
+    if (stored.has_value()) return relinked_by(*stored, source.count);
+    if (file.etag == source.etag_after) return unwritten(file.etag, source.count);
+    if (stored.error().reason != Reason::EtagMismatch) return stored.error();
+  }
+  // What is written on top of somebody's change depends on it, so the result is a step of its own.
+  return lane.step(cat(key, "-anew"), {{"path", path.str()}, {"etag", source.etag}},
+                   [&] { return relink_anew(lane, key, path, source, relinking); });
 }
 
 /// Of what relink gives, which may lack the fields of a write.
@@ -243,10 +255,11 @@ RelinkResult apply_relinks(Context& ctx, const RelinkPlan& plan, const Relinking
     else if ((*outcome)["count"].get<int>() > 0)
       result.changed.push_back(view_relinked(path, *outcome));
   };
-  const auto results =
-      ctx.map("links", items, [&](Context& lane, const MapItem& item) -> Result<Json> {
-        return relink(lane, "write", *by_path.at(item.id), relinking);
-      });
+  const auto results = ctx.map("links", items,
+                               [&](Context& lane, const MapItem& item) -> Result<Json> {
+                                 return relink(lane, "write", *by_path.at(item.id), relinking);
+                               },
+                               {.keeps_results = false});  // the write is the item's step
   // Cancelled in the middle: half of the links would be left broken, so the rest is done all the
   // same. What was done is found so by its bytes.
   for (std::size_t i = 0; i < items.size(); ++i) {

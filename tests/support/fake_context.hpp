@@ -43,6 +43,8 @@ struct FakeWorld {
   std::vector<std::string> steps_run, writes;  ///< keys and paths, in order
   std::vector<Json> events;
   std::vector<JobProgress> progress;
+  std::vector<std::pair<std::string, milliseconds>> sleeps;  ///< keys and times, in order
+  std::function<Result<Json>(const ChildJob&)> run_child;    ///< what a child job answers
   std::function<void(const std::string& path)> before_write;
   std::function<void(const Json& journal)> on_journal;  ///< gets those that changes bring
 
@@ -119,13 +121,33 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     if (is_job_ && result) world_.steps[id] = *result;
     return result;
   }
+  using Context::map;
   Result<std::vector<Result<Json>>> map(std::string_view phase, const std::vector<MapItem>& items,
-                                        const MapFn& fn) override {
+                                        const MapFn& fn, const MapOptions& options) override {
     std::vector<Result<Json>> results;
     for (const auto& item : items) {
       if (world_.cancel.is_cancelled()) return make_error(Reason::Cancelled, "cancelled");
-      results.push_back(step(std::string(phase) + "/" + item.id + "/item", item.inputs,
-                             [&] { return fn(*this, item); }));
+      results.push_back(options.keeps_results ? step(std::string(phase) + "/" + item.id + "/item",
+                                                     item.inputs, [&] { return fn(*this, item); })
+                                              : fn(*this, item));
+      if (!results.back() && options.on_failure == MapOptions::OnFailure::FailFast)
+        return results.back().error();
+    }
+    return results;
+  }
+  Status sleep(std::string_view key, milliseconds time) override {
+    world_.sleeps.emplace_back(key, time);
+    return {};
+  }
+  Result<std::vector<Result<Json>>> run_children(std::string_view,
+                                                 const std::vector<ChildJob>& children,
+                                                 MapOptions::OnFailure on_failure) override {
+    std::vector<Result<Json>> results;
+    for (const auto& child : children) {
+      results.push_back(world_.run_child ? world_.run_child(child)
+                                         : Result<Json>(internal_error("no children here")));
+      if (!results.back() && on_failure == MapOptions::OnFailure::FailFast)
+        return results.back().error();
     }
     return results;
   }
