@@ -209,15 +209,19 @@ Status JobQueue::set_progress(const Lease& lease, const JobProgress& progress) {
 }
 
 Result<std::vector<Job>> JobQueue::rescue(const std::string& live_instance, bool all_foreign) {
-  static const std::string kOrphans = select_jobs(
-      "WHERE state = 'running' AND leased_by <> ?1 AND (?2 OR heartbeat_at < ?3) ORDER BY seq");
   return db_.savepoint([&]() -> Result<std::vector<Job>> {
     const Timestamp now = clock_.now();
-    auto orphans = INDX_TRY(read_jobs(
-        db_, kOrphans,
-        {live_instance, std::int64_t{all_foreign ? 1 : 0}, to_millis(now - settings_.lease)}));
-    std::vector<Job> others;
-    for (auto& job : orphans) {
+    auto query = db_.prepare(
+        "SELECT id FROM jobs WHERE state = 'running' AND leased_by <> ?1 AND (?2 OR heartbeat_at < "
+        "?3) ORDER BY seq");
+    query.bind(live_instance, all_foreign, to_millis(now - settings_.lease));
+    std::vector<JobId> orphans;
+    while (INDX_TRY(query.step())) orphans.push_back({query.text(0)});
+    std::vector<Job> jobs, others;
+    for (const auto& id : orphans) {
+      auto row = INDX_TRY(find_job_row(db_, id));  // now: the end of its parent may have changed it
+      INDX_ASSERT(row.has_value());
+      Job& job = row->job;
       ++job.crashes;
       const auto fault = internal_error("The process died while the job ran.");
       INDX_TRY(keep_fault(job, {"crashed", job.lease, fault, now}));
@@ -232,9 +236,10 @@ Result<std::vector<Job>> JobQueue::rescue(const std::string& live_instance, bool
         if (pauses_now) apply(job, JobEvent::Pause, now);
       }
       INDX_TRY(save_ended(job, others));
+      jobs.push_back(std::move(job));
     }
-    std::move(others.begin(), others.end(), std::back_inserter(orphans));
-    return orphans;
+    std::move(others.begin(), others.end(), std::back_inserter(jobs));
+    return jobs;
   });
 }
 
