@@ -5,14 +5,6 @@
 #include "jobs/job_state.hpp"
 
 namespace indx {
-namespace {
-
-constexpr std::chrono::hours kEventAge{24 * 30};
-constexpr std::chrono::hours kJobAge{24 * 7};
-constexpr std::chrono::hours kIdempotencyAge{24};
-constexpr int kPruneBatch = 1000;
-
-}  // namespace
 
 State::State(Settings all, const Clock& the_clock, Random& the_random, Database connection)
     : settings(std::move(all)),
@@ -25,7 +17,8 @@ State::State(Settings all, const Clock& the_clock, Random& the_random, Database 
       versions(db, settings.dir),
       intents(db),
       idempotency(db),
-      usage(db) {}
+      usage(db),
+      schedules(db, clock) {}
 
 Result<std::unique_ptr<State>> State::open(const Settings& settings, const Clock& clock,
                                            Random& random) {
@@ -50,12 +43,12 @@ Status State::tell_job(const std::string& kind, const Job& job, Json data) {
                .data = all});
 }
 
-Result<Job> State::enqueue(const JobRequest& request) {
-  const Job job = INDX_TRY(queue.enqueue(request));
-  INDX_TRY(tell_job("job.created", job));
-  if (settings.only_jobs) settings.only_jobs->push_back(job.id);
+Result<JobQueue::Enqueued> State::enqueue(const JobRequest& request) {
+  auto made = INDX_TRY(queue.enqueue(request));
+  if (made.is_new) INDX_TRY(tell_job("job.created", made.job));
+  if (settings.only_jobs) settings.only_jobs->push_back(made.job.id);
   jobs_changed = true;
-  return job;
+  return made;
 }
 
 Result<std::optional<Job>> State::claim() {
@@ -115,15 +108,6 @@ Status State::rescue_orphans(bool with_jobs) {
   const auto lost = INDX_TRY(usage.mark_lost());
   if (lost > 0) log_warn("model calls were cut off by a crash", {{"calls", lost}});
   INDX_TRY(idempotency.release_orphans());
-  return {};
-}
-
-Status State::prune() {
-  const auto now = clock.now();
-  INDX_TRY(versions.prune(settings.versions, now, kPruneBatch));
-  INDX_TRY(events.prune(now - kEventAge, kPruneBatch));
-  INDX_TRY(idempotency.prune(now - kIdempotencyAge, kPruneBatch));
-  INDX_TRY(queue.prune(now - kJobAge, kPruneBatch));
   return {};
 }
 

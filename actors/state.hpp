@@ -1,6 +1,8 @@
 #pragma once
 #include "base/event.hpp"
 #include "jobs/job_queue.hpp"
+#include "jobs/schedules.hpp"
+#include "ops/doctor.hpp"
 #include "store/event_store.hpp"
 #include "store/idempotency_store.hpp"
 #include "store/intent_store.hpp"
@@ -9,7 +11,9 @@
 #include "store/usage_store.hpp"
 #include "store/version_store.hpp"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +33,9 @@ class State {
     /// A CLI call runs only these jobs and those it enqueues itself (G11); nullopt: all.
     std::optional<std::vector<JobId>> only_jobs;
     VersionLimits versions;
+    std::string time_zone;  ///< of the built-in schedules; empty: the system's
+    /// Fills in what the operation says about its jobs, for a job that a schedule asks for.
+    std::function<void(JobRequest&)> complete_request = {};
   };
   static Result<std::unique_ptr<State>> open(const Settings& settings, const Clock& clock,
                                              Random& random);
@@ -45,28 +52,42 @@ class State {
   IntentStore intents;
   IdempotencyStore idempotency;
   UsageStore usage;
+  Schedules schedules;
 
   /// Appends a durable event; told to subscribers after the commit.
   Status tell(Event event);
   /// An event without an id; told after the commit as well, so that it never overtakes a fact.
   void tell_passing(Event event) { fresh_events.push_back(std::move(event)); }
 
-  Result<Job> enqueue(const JobRequest& request);
+  Result<JobQueue::Enqueued> enqueue(const JobRequest& request);
   Result<std::optional<Job>> claim();
   Result<Job> finish(const Lease& lease, const JobOutcome& outcome);
   Status set_progress(const Lease& lease, const JobProgress& progress, const std::string& subject);
   Result<Job> request_cancel(const JobId& id);
   /// At start: what instances of this data folder that are gone left running (jobs case 1).
   Status rescue_orphans(bool with_jobs);
-  /// One round of upkeep in small pieces: versions, events, idempotency, old jobs.
-  Status prune();
+  /// Deletes what is kept no longer, at most `limit` rows of each kind.
+  Result<Pruned> prune(int limit = 1000);
+
+  /// At the start of a server: the schedules that every vault has, unless somebody changed them.
+  Status make_builtin_schedules();
+  /// Makes the jobs of every schedule that is due. A command makes none.
+  Status run_schedules();
+  /// How long until `run_schedules` has something to do; nullopt: longer than `longest`.
+  std::optional<milliseconds> next_schedule_in(milliseconds longest);
+  /// Schedules::set, told for the audit log as done by the owner given.
+  Result<Schedule> set_schedule(const Schedule& schedule);
 
   std::vector<Event> fresh_events;  ///< of the current batch, in id order
   bool jobs_changed = false;        ///< a job may have become claimable
 
  private:
   State(Settings settings, const Clock& clock, Random& random, Database db);
+  Result<JobId> enqueue_scheduled(const Schedule& schedule);
+  Status tell_fired(const Schedules::Fired& fired);
   Status tell_job(const std::string& kind, const Job& job, Json data = Json::object());
+
+  std::optional<Timestamp> schedules_ran_;  ///< nullopt: not since the start
 };
 
 }  // namespace indx

@@ -16,6 +16,13 @@ constexpr std::chrono::minutes kPruneEvery{10};
 /// Bounds the time that one commit keeps the other senders waiting.
 constexpr std::size_t kMaxBatch = 2000;
 
+Result<Json> run_due_schedules(State& state) {
+  const Status done = state.run_schedules();
+  if (done) return Json();
+  log_warn("schedules did not run; trying again", {{"error", done.error().message}});
+  return done.error();
+}
+
 struct StateActorState {
   explicit StateActorState(StateActor::pointer self_pointer) : self(self_pointer) {}
   StateActorState(const StateActorState&) = delete;
@@ -116,6 +123,9 @@ void StateActorState::serve_claims() {
 
 void StateActorState::tick() {
   self->delayed_send(self, config.settings.jobs.heartbeat, atom::tick_atom::value);
+  if (const auto wait = state->next_schedule_in(config.settings.jobs.heartbeat))
+    caf::delayed_anon_send(caf::actor_cast<StateActor>(self), *wait + milliseconds(1),
+                           atom::change_atom::value, StateChange{run_due_schedules});
   const auto beat = [&]() -> Status {
     auto transaction = INDX_TRY(Database::Transaction::begin(state->db));
     for (const JobId& id : INDX_TRY(state->queue.heartbeat(config.settings.instance)))

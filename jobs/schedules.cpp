@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr std::size_t kMaxScheduleInputBytes = std::size_t{1} << 20U;
+constexpr std::size_t kMostSchedules = 1000;
 constexpr const char* kAdminScope = "vault:admin";
 
 std::string select_schedules(std::string_view rest) {
@@ -92,7 +93,11 @@ Result<Schedule> Schedules::set(const Schedule& wanted) {
   Schedule schedule = wanted;
   const auto now = clock_.now();
   const auto before = INDX_TRY(get(wanted.name));
-  if (before) INDX_TRY(check_change(*before, wanted));
+  if (before)
+    INDX_TRY(check_change(*before, wanted));
+  else if (INDX_TRY(list()).size() >= kMostSchedules)
+    return make_error(Reason::TooLarge,
+                      cat("There are ", kMostSchedules, " schedules; delete one first."));
   schedule.is_builtin = before ? before->is_builtin : wanted.is_builtin;
   if (schedule.is_builtin && before) schedule.owner = before->owner;
   schedule.created_at = before ? before->created_at : now;

@@ -24,9 +24,9 @@ class Schedules {
   Result<std::optional<Schedule>> get(const std::string& name);
   /// Makes it or changes it, and gives it with its next time; slots that passed while it was paused
   /// or had other times are no longer due. Fails with `validation_failed` for a name, cron or zone
-  /// that is none and for times that never come; with `forbidden` for a schedule of another subject
-  /// unless the owner given is an admin, and for another kind of a built-in one, which also keeps
-  /// its owner.
+  /// that is none and for times that never come; `too_large` for the 1,001st; with `forbidden` for
+  /// a schedule of another subject unless the owner given is an admin, and for another kind of a
+  /// built-in one, which also keeps its owner.
   Result<Schedule> set(const Schedule& schedule);
   /// False: there was none. `forbidden` for a built-in one.
   Result<bool> remove(const std::string& name);

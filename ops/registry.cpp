@@ -17,8 +17,9 @@ constexpr Operation (*kOperations[])() = {
     link_resolve,     unlinked_mentions, graph_neighbors,   canvas_read,      canvas_write,
     canvas_patch,     base_query,        base_query_inline, attachment_list,  attachment_read,
     attachment_write, attachment_upload, attachment_delete, vault_config_get, vault_config_set,
-    vault_reindex,    vault_doctor,      job_list,          job_get,          job_cancel,
-    token_create,     token_list,        token_revoke,      ai_status,        ai_tag,
+    vault_reindex,    vault_doctor,      vault_prune,       job_list,         job_get,
+    job_cancel,       schedule_list,     schedule_set,      schedule_delete,  token_create,
+    token_list,       token_revoke,      ai_status,         ai_tag,
 };
 
 }  // namespace
