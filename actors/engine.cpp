@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "ops/job_request.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -83,7 +84,11 @@ State::Settings state_settings(const Parts& parts, const EngineOptions& options)
                            .kinds = {},
                            .only_jobs = {},
                            .versions = {parts.config.versions_per_note, parts.config.version_days,
-                                        parts.config.versions_max_bytes}};
+                                        parts.config.versions_max_bytes},
+                           .time_zone = parts.config.time_zone,
+                           .complete_request = [&registry = parts.registry](JobRequest& request) {
+                             complete_request(registry, request);
+                           }};
   for (const Operation& operation : parts.registry.all())
     settings.kinds.push_back({.kind = operation.name,
                               .version = operation.version,
@@ -175,6 +180,7 @@ Status EngineImpl::prepare() {
     INDX_TRY(settle_writes(*state, parts_->vault));
     INDX_TRY(state->rescue_orphans(options_.mode == EngineOptions::Mode::Serve));
     INDX_TRY(make_owner_token(*state));
+    if (options_.mode == EngineOptions::Mode::Serve) INDX_TRY(state->make_builtin_schedules());
     INDX_TRY(transaction.commit());
   }
   parts_->vault.clean_temp_files([](const std::string&) { return false; });

@@ -261,4 +261,8 @@ Result<Checkup> EngineDoctor::examine() {
   return checkup;
 }
 
+Result<Pruned> EngineDoctor::prune() {
+  return core_.change_for<Pruned>([](State& state) { return state.prune(); });
+}
+
 }  // namespace indx

@@ -16,6 +16,7 @@ class EngineDoctor : public Doctor {
       : core_(core), cancel_(std::move(cancel)), tell_(std::move(tell)) {}
 
   Result<Checkup> examine() override;
+  Result<Pruned> prune() override;
 
  private:
   Status check_index(Checkup& checkup);

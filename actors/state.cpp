@@ -9,10 +9,6 @@
 namespace indx {
 namespace {
 
-constexpr std::chrono::hours kEventAge{24 * 30};
-constexpr std::chrono::hours kJobAge{24 * 7};
-constexpr std::chrono::hours kIdempotencyAge{24};
-constexpr int kPruneBatch = 1000;
 /// The tries of a job whose start and end are durable events; of later ones only the last end is.
 constexpr std::int64_t kTriesTold = 40;
 
@@ -40,7 +36,8 @@ State::State(Settings all, const Clock& the_clock, Random& the_random, Database 
       versions(db, settings.dir),
       intents(db),
       idempotency(db),
-      usage(db) {}
+      usage(db),
+      schedules(db, clock) {}
 
 Result<std::unique_ptr<State>> State::open(const Settings& settings, const Clock& clock,
                                            Random& random) {
@@ -172,15 +169,6 @@ Status State::rescue_orphans(bool with_jobs) {
   const auto lost = INDX_TRY(usage.mark_lost());
   if (lost > 0) log_warn("model calls were cut off by a crash", {{"calls", lost}});
   INDX_TRY(idempotency.release_orphans());
-  return {};
-}
-
-Status State::prune() {
-  const auto now = clock.now();
-  INDX_TRY(versions.prune(settings.versions, now, kPruneBatch));
-  INDX_TRY(events.prune(now - kEventAge, kPruneBatch));
-  INDX_TRY(idempotency.prune(now - kIdempotencyAge, kPruneBatch));
-  INDX_TRY(queue.prune(now - kJobAge, kPruneBatch));
   return {};
 }
 

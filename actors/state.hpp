@@ -2,6 +2,8 @@
 #include "base/cancel.hpp"
 #include "base/event.hpp"
 #include "jobs/job_queue.hpp"
+#include "jobs/schedules.hpp"
+#include "ops/doctor.hpp"
 #include "store/event_store.hpp"
 #include "store/idempotency_store.hpp"
 #include "store/intent_store.hpp"
@@ -10,7 +12,9 @@
 #include "store/usage_store.hpp"
 #include "store/version_store.hpp"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +41,9 @@ class State {
     /// A CLI call runs only these jobs and those it enqueues itself (G11); nullopt: all.
     std::optional<std::vector<JobId>> only_jobs;
     VersionLimits versions;
+    std::string time_zone;  ///< of the built-in schedules; empty: the system's
+    /// Fills in what the operation says about its jobs, for a job that a schedule asks for.
+    std::function<void(JobRequest&)> complete_request = {};
   };
   static Result<std::unique_ptr<State>> open(const Settings& settings, const Clock& clock,
                                              Random& random);
@@ -53,6 +60,7 @@ class State {
   IntentStore intents;
   IdempotencyStore idempotency;
   UsageStore usage;
+  Schedules schedules;
 
   /// Appends a durable event; told to subscribers after the commit.
   Status tell(Event event);
@@ -83,8 +91,17 @@ class State {
 
   /// At start: what instances of this data folder that are gone left running (jobs case 1).
   Status rescue_orphans(bool with_jobs);
-  /// One round of upkeep in small pieces: versions, events, idempotency, old jobs.
-  Status prune();
+  /// Deletes what is kept no longer, at most `limit` rows of each kind.
+  Result<Pruned> prune(int limit = 1000);
+
+  /// At the start of a server: the schedules that every vault has, unless somebody changed them.
+  Status make_builtin_schedules();
+  /// Makes the jobs of every schedule that is due. A command makes none.
+  Status run_schedules();
+  /// How long until `run_schedules` has something to do; nullopt: longer than `longest`.
+  std::optional<milliseconds> next_schedule_in(milliseconds longest);
+  /// Schedules::set, told for the audit log as done by the owner given.
+  Result<Schedule> set_schedule(const Schedule& schedule);
 
   std::vector<Event> fresh_events;  ///< of the current batch, in id order
   /// Running jobs that were asked to stop by the current batch; they hear of it after the commit.
@@ -93,6 +110,8 @@ class State {
 
  private:
   State(Settings settings, const Clock& clock, Random& random, Database db);
+  Result<JobId> enqueue_scheduled(const Schedule& schedule);
+  Status tell_fired(const Schedules::Fired& fired);
   Status tell_job(const std::string& kind, const Job& job, Json data = Json::object());
   Status tell_end(const Job& job);
   /// Jobs that changed along with another one.
@@ -100,6 +119,8 @@ class State {
   /// Of what somebody does to a job: its owner hears of it too.
   Status tell_act(const std::string& kind, const Job& job, const ActBy& by,
                   Json data = Json::object());
+
+  std::optional<Timestamp> schedules_ran_;  ///< nullopt: not since the start
 };
 
 }  // namespace indx

@@ -28,6 +28,13 @@ struct WaitingRunner {
   caf::actor_addr runner;
 };
 
+Result<Json> run_due_schedules(State& state) {
+  const Status done = state.run_schedules();
+  if (done) return Json();
+  log_warn("schedules did not run; trying again", {{"error", done.error().message}});
+  return done.error();
+}
+
 struct StateActorState {
   using Nanoseconds = std::chrono::nanoseconds;
 
@@ -230,6 +237,9 @@ void StateActorState::on_runner_down(const caf::actor_addr& runner) {
 
 void StateActorState::tick() {
   self->delayed_send(self, config.settings.jobs.heartbeat, atom::tick_atom::value);
+  if (const auto wait = state->next_schedule_in(config.settings.jobs.heartbeat))
+    caf::delayed_anon_send(caf::actor_cast<StateActor>(self), *wait + milliseconds(1),
+                           atom::change_atom::value, StateChange{run_due_schedules});
   wakes_at.reset();
   watches.reset();
   const Status done = transact([&]() -> Status {

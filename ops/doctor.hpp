@@ -1,6 +1,7 @@
 #pragma once
 #include "base/result.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,13 +31,25 @@ struct Checkup {
 };
 inline constexpr std::size_t kMaxFindings = 100'000;
 
-/// Compares everything that indx keeps with what it must be.
+/// How many rows were deleted because they are kept no longer.
+struct Pruned {
+  std::int64_t versions = 0, events = 0, idempotency_keys = 0;
+  std::int64_t jobs = 0;   ///< finished ones, and their steps
+  std::int64_t slots = 0;  ///< of schedules
+  bool is_done = true;     ///< nothing is left
+
+  std::int64_t total() const { return versions + events + idempotency_keys + jobs + slots; }
+};
+
+/// Looks after everything that indx keeps.
 class Doctor {
  public:
   virtual ~Doctor() = default;
   /// Blocks, tells progress, ends early with `cancelled`. Notes, index.db and state.db are only
   /// read. A file that changes meanwhile is looked at again before it counts as different.
   virtual Result<Checkup> examine() = 0;
+  /// Deletes some of what is kept no longer, in one short commit; call it until it is done.
+  virtual Result<Pruned> prune() = 0;
 };
 
 }  // namespace indx

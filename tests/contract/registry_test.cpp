@@ -98,6 +98,7 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
                                           "vault_config_set",
                                           "vault_reindex",
                                           "vault_doctor",
+                                          "vault_prune",
                                           "job_list",
                                           "job_get",
                                           "job_events",
@@ -109,6 +110,9 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
                                           "queue_status",
                                           "queue_pause",
                                           "queue_resume",
+                                          "schedule_list",
+                                          "schedule_set",
+                                          "schedule_delete",
                                           "token_create",
                                           "token_list",
                                           "token_revoke",
@@ -154,6 +158,10 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("base_query", "GET", "/v1/bases/{path}/query", "base query");
   is("base_query_inline", "POST", "/v1/bases/query", "base query-inline");
   is("vault_doctor", "POST", "/v1/vault/doctor", "doctor");
+  is("vault_prune", "POST", "/v1/vault/prune", "vault prune");
+  is("schedule_list", "GET", "/v1/schedules", "schedule list");
+  is("schedule_set", "PUT", "/v1/schedules/{name}", "schedule set");
+  is("schedule_delete", "DELETE", "/v1/schedules/{name}", "schedule delete");
   is("job_cancel", "POST", "/v1/jobs/{id}/cancel", "job cancel");
   is("job_pause", "POST", "/v1/jobs/{id}/pause", "job pause");
   is("job_resume", "POST", "/v1/jobs/{id}/resume", "job resume");

@@ -19,6 +19,7 @@ class FakeDoctor : public Doctor {
     checkup.files = 3;
     return checkup;
   }
+  Result<Pruned> prune() override { return internal_error("not asked"); }
 
  private:
   std::vector<std::vector<Finding>> rounds_;

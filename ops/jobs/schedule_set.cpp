@@ -1,0 +1,132 @@
+#include "base/text.hpp"
+#include "jobs/cron.hpp"
+#include "ops/jobs/schedule_view.hpp"
+#include "ops/operations.hpp"
+
+#include <algorithm>
+
+namespace indx {
+namespace schedule_set_op {
+
+struct Input {
+  std::string name;
+  std::optional<std::string> kind, cron, time_zone, overlap, catch_up;
+  std::optional<JsonObject> input;
+  std::optional<bool> paused;
+};
+struct Output {
+  ScheduleView schedule;
+  bool created = false;
+};
+
+Status check_rights(const Operation& operation, const Principal& principal,
+                    const std::vector<Scope>& wanted) {
+  std::vector<std::string> missing;
+  for (const Scope scope : wanted)
+    if (!principal.has(scope)) missing.emplace_back(name(scope));
+  if (missing.empty()) return {};
+  return make_error(Reason::Forbidden,
+                    cat("A schedule of `", operation.name, "` needs the scope ",
+                        join(missing, ", "), ", which this token lacks."),
+                    Json{{"required_scopes", missing}});
+}
+
+/// The input as a call of that operation would have it, defaults filled in.
+Result<Json> check_call(const Principal& principal, const std::string& kind, const Json& input) {
+  static const Registry kRegistry = make_registry();
+  const Operation* operation = kRegistry.find(kind);
+  if (operation == nullptr || operation->execution == Execution::Inline || operation->takes_file)
+    return invalid(cat("`", kind, "` is no operation that runs as a job."),
+                   Json{{"path", "kind"}, {"actual", kind}});
+  INDX_TRY(check_rights(*operation, principal, operation->scopes));
+  Json checked = INDX_TRY(validate(*operation->input, input));
+  if (operation->extra_scopes)
+    INDX_TRY(check_rights(*operation, principal, operation->extra_scopes(checked)));
+  if (mask_secrets(*operation->input, checked) != checked)
+    return invalid("A schedule keeps no secrets; leave them out of its input.",
+                   Json{{"path", "input"}});
+  checked.erase("idempotency_key");  // each time is a call of its own
+  return checked;
+}
+
+Result<Output> run(Context& ctx, const Input& in) {
+  const auto before = INDX_TRY(find_schedule(ctx, in.name));
+  Schedule schedule = before.value_or(Schedule{});
+  if (!before) {
+    for (const auto& [given, path] : {std::pair(in.kind, "kind"), std::pair(in.cron, "cron")})
+      if (!given)
+        return invalid(
+            cat("There is no schedule `", in.name, "` yet: a new one needs `", path, "`."),
+            Json{{"path", path}});
+    schedule.name = in.name;
+    schedule.time_zone =
+        ctx.config().time_zone.empty() ? local_time_zone() : ctx.config().time_zone;
+  }
+  schedule.owner = to_owner(ctx.principal());
+  schedule.kind = in.kind.value_or(schedule.kind);
+  schedule.cron = in.cron.value_or(schedule.cron);
+  schedule.time_zone = in.time_zone.value_or(schedule.time_zone);
+  if (in.overlap) schedule.overlap = parse_overlap(*in.overlap).value_or(schedule.overlap);
+  if (in.catch_up) schedule.catch_up = parse_catch_up(*in.catch_up).value_or(schedule.catch_up);
+  schedule.is_paused = in.paused.value_or(schedule.is_paused);
+  if (in.input) schedule.input = in.input->value;
+  schedule.input = INDX_TRY(check_call(ctx.principal(), schedule.kind, schedule.input));
+  const auto set = INDX_TRY(ctx.jobs().set_schedule(schedule));
+  return Output{INDX_TRY(view_schedule(ctx, set, 0)), !before};
+}
+
+}  // namespace schedule_set_op
+
+Operation schedule_set() {
+  using namespace schedule_set_op;
+  return define<Input, Output>({
+      .name = "schedule_set",
+      .summary = "Make a schedule that runs an operation again and again, or change one.",
+      .guidance =
+          "Runs a job at each time, with your rights and for as long as your token lives. What is "
+          "left out stays as it is, so `paused` alone pauses. When clocks change, a fixed hour "
+          "runs "
+          "once a day all the same. A server has to be running; what it missed it catches up with.",
+      .scopes = {Scope::VaultRead},
+      .route = {"PUT", "/v1/schedules/{name}"},
+      .cli_positional = {"name", "kind", "cron"},
+      .example = "nightly vault_reindex '17 3 * * *' --time-zone Europe/Berlin",
+      .effect = Effect::Writes,
+      .is_idempotent = true,
+      .input =
+          {schedule_name_field(&Input::name),
+           field("kind", &Input::kind,
+                 "The operation to run, one that can run as a job: `vault_reindex`. A new "
+                 "schedule needs it.",
+                 optional, length(1, 64)),
+           field("cron", &Input::cron,
+                 "Minute, hour, day of the month, month, day of the week: `30 2 * * mon-fri`, "
+                 "or @hourly, @daily, @weekly, @monthly, @yearly. A new schedule needs it.",
+                 optional, length(1, 200)),
+           field("input", &Input::input, "Input of that operation.", optional),
+           field("time_zone", &Input::time_zone,
+                 "IANA name, such as Europe/Berlin; at first that of the vault.", optional,
+                 length(1, 64)),
+           field("overlap", &Input::overlap,
+                 "While an earlier job has not ended: skip that time, queue behind it, or cancel "
+                 "it. At first skip.",
+                 optional, one_of({"skip", "queue", "cancel"})),
+           field("catch_up", &Input::catch_up,
+                 "Times that passed without a server: skip them, run once, or run all (at most "
+                 "the last 100). At first once.",
+                 optional, one_of({"skip", "once", "all"})),
+           field("paused", &Input::paused, "Whether it rests.", optional)},
+      .output = {field("schedule", &Output::schedule, "The schedule as it is now."),
+                 field("created", &Output::created, "Whether there was none before.")},
+      .failures =
+          {{Reason::ValidationFailed,
+            "The operation, its input, the times or the zone are not valid, or the times "
+            "never come."},
+           {Reason::Forbidden,
+            "Your token may not run that operation, the schedule is somebody else's, or it is "
+            "built in and runs something else."}},
+      .handler = run,
+  });
+}
+
+}  // namespace indx
