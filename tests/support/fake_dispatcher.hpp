@@ -164,8 +164,7 @@ class FakeDispatcher : public Dispatcher {
     EventFilter filter;
     std::function<bool(const Event&)> sink;
     bool wants(const Event& event) const {
-      return kind_matches(event.kind, filter.kinds) &&
-             (filter.job_id.empty() || filter.job_id == event.job_id);
+      return event.kind == kTokenRevoked || filter.wants(event);
     }
   };
 
