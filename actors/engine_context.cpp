@@ -109,6 +109,7 @@ Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
     INDX_TRY(state.queue.put_step(lease, step));
     return Json();
   }));
+  core_.parts.metrics.job_steps.add();
   return output;
 }
 
@@ -124,7 +125,9 @@ Result<WriteOutcome> EngineContext::write_step(std::string_view key, const NoteC
   if (const auto stored = INDX_TRY(stored_step(request.step_key, request.step_inputs_hash)))
     return write_outcome_from_json(*stored);
   request.lease = run_->lease;
-  return send(std::move(request));
+  auto written = send(std::move(request));
+  if (written.has_value()) core_.parts.metrics.job_steps.add();
+  return written;
 }
 
 Result<Json> EngineContext::run_item(std::string_view phase, const MapItem& item, const MapFn& fn) {

@@ -1,6 +1,7 @@
 #include "actors/job_run.hpp"
 
 #include "actors/engine_context.hpp"
+#include "actors/engine_metrics.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 
@@ -44,6 +45,7 @@ Result<Json> call_handler(const Operation& operation, const std::shared_ptr<Run>
 }  // namespace
 
 void run_job(Core& core, const Job& job) {
+  const JobTiming timing(core.parts, job);
   const LogContext log_context(job.owner.request_id, job.id.value);
   const Lease lease{job.id, job.lease, core.parts.instance};
   const auto run = std::make_shared<Run>(core, to_principal(job.owner), CancelToken(), job.kind);

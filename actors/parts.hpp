@@ -7,6 +7,7 @@
 #include "actors/running_jobs.hpp"
 #include "ai/provider.hpp"
 #include "base/config.hpp"
+#include "base/metrics.hpp"
 #include "base/random.hpp"
 #include "ops/operation.hpp"
 #include "store/note_index.hpp"
@@ -53,6 +54,7 @@ struct Parts {
   LanePool lanes;
   RunningJobs running;
   IndexProgress indexing;
+  Metrics metrics;
   OwnWrites own_writes;
   ParsedNotes parsed{{config.legacy_properties}, kMostParsedBytes};
   LinkChanges link_changes;

@@ -1,5 +1,6 @@
 #include "actors/state_actor.hpp"
 
+#include "actors/engine_metrics.hpp"
 #include "base/log.hpp"
 
 #include <caf/actor_system.hpp>
@@ -65,11 +66,13 @@ void StateActorState::commit() {
     return transaction.commit();
   };
   if (!batch.empty()) {
+    const auto began = config.parts->clock.monotonic();
     if (const Status done = run(); !done.has_value()) {
       log_error("commit failed", {{"error", done.error().message}});
       state->fresh_events.clear();
       results.assign(batch.size(), done.error());
     }
+    count_commit(config.parts->metrics, results, config.parts->clock.monotonic() - began);
     publish();
     for (std::size_t i = 0; i < batch.size(); ++i)
       batch[i].second.deliver(Reply{std::move(results[i])});
@@ -81,6 +84,7 @@ void StateActorState::commit() {
 void StateActorState::publish() {
   if (state->fresh_events.empty()) return;
   auto events = std::exchange(state->fresh_events, {});
+  count_job_events(*config.parts, events);
   caf::anon_send(config.directory->get<EventBusActor>(), atom::publish_atom::value,
                  EventBatch{std::move(events)});
   caf::anon_send(config.directory->get<AuditActor>(), atom::tick_atom::value);

@@ -55,6 +55,8 @@ class ResponseStream {
   virtual ~ResponseStream() = default;
   /// False: the client is gone.
   virtual bool write(std::string frame) = 0;
+  /// The same for a frame that many streams share.
+  virtual bool write_shared(std::shared_ptr<const std::string> frame) { return write(*frame); }
   /// Runs once, on the stream thread, when all that was written so far is sent; never when the
   /// client is gone. For who has more to say than fits into a buffer.
   virtual void when_drained(std::function<void()> callback) = 0;

@@ -49,6 +49,7 @@ class HubStream : public ResponseStream, public std::enable_shared_from_this<Hub
 
   HubStream(UniqueFd fd, Options options, std::shared_ptr<HubInbox> inbox);
   bool write(std::string frame) override;
+  bool write_shared(std::shared_ptr<const std::string> frame) override;
   void when_drained(std::function<void()> callback) override;
   void close() override;
   /// The last bytes, however many.
@@ -59,10 +60,12 @@ class HubStream : public ResponseStream, public std::enable_shared_from_this<Hub
 
  private:
   friend class StreamHub;
+  using Bytes = std::shared_ptr<const std::string>;  // shared: with other streams
   void announce();
+  void queue(std::string bytes) { frames_.push_back(std::make_shared<const std::string>(std::move(bytes))); }
 
   std::mutex mutex_;  // guards what follows
-  std::deque<std::string> frames_;
+  std::deque<Bytes> frames_;
   std::size_t offset_ = 0;  // sent of the first frame
   std::size_t queued_ = 0;
   FileTail tail_;  // read when no frame is left

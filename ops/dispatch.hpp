@@ -1,4 +1,5 @@
 #pragma once
+#include "base/metrics.hpp"
 #include "ops/event_filter.hpp"
 #include "ops/files.hpp"
 #include "ops/operation.hpp"
@@ -76,6 +77,10 @@ class Dispatcher {
   virtual std::string event_epoch() const = 0;
   /// `{ready, state: starting|ready|draining, …}` for /readyz and /v1/health.
   virtual Json health() = 0;
+  /// Null: this process keeps none.
+  virtual Metrics* metrics() { return nullptr; }
+  /// Brings those up to date that are looked up when they are asked for.
+  virtual Status refresh_metrics() { return {}; }
 };
 
 /// Which idempotency row a call owns (G16).
@@ -135,6 +140,8 @@ class Backend {
       const EventFilter& filter, const std::optional<std::string>& last_event_id,
       std::function<bool(const Event&)> sink) = 0;
   virtual std::string event_epoch() const = 0;
+  virtual Metrics* metrics() { return nullptr; }
+  virtual Status refresh_metrics() { return {}; }
 };
 
 /// The dispatcher of the process that holds the vault: token scopes, path globs, schema, rate

@@ -53,6 +53,7 @@ HOMES = [
     ("utf8proc.h", ["base/unicode.cpp", "tests/*"]),
     ("nlohmann/*", ["base/json.hpp"]),
     ("re2/*", ["store/regex.cpp", "vault/base_regexp.cpp", "tests/*"]),
+    ("prometheus/*", ["base/metrics.cpp"]),
     ("zstd.h", ["base/*", "store/*", "tests/*"]),
     ("catch2/*", ["tests/*"]),
 ]
