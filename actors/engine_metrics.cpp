@@ -70,8 +70,7 @@ JobTiming::JobTiming(Parts& parts, const Job& job)
 }
 
 JobTiming::~JobTiming() {
-  parts_.metrics.job_run_seconds.of({kind_}).observe(
-      in_seconds(parts_.clock.monotonic() - began_));
+  parts_.metrics.job_run_seconds.of({kind_}).observe(in_seconds(parts_.clock.monotonic() - began_));
 }
 
 Status refresh_engine_metrics(Core& core) {

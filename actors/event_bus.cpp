@@ -125,8 +125,8 @@ Result<std::int64_t> EventBusState::join(SubscribeRequest request) {
   return number;
 }
 
-bool EventBusState::is_out_of_reach(const EventFilter& filter, std::int64_t id,
-                                    std::int64_t oldest, std::int64_t newest) const {
+bool EventBusState::is_out_of_reach(const EventFilter& filter, std::int64_t id, std::int64_t oldest,
+                                    std::int64_t newest) const {
   if (id > newest || (oldest > 0 && id + 1 < oldest)) return true;
   return filter.jobs.empty() && newest - id > kMostReplayed;
 }
@@ -137,8 +137,7 @@ Result<bool> EventBusState::reset(Subscriber& subscriber) {
   // is missing in between.
   subscriber.last_id = INDX_TRY(reader->savepoint([&]() -> Result<std::int64_t> {
     const auto newest = INDX_TRY(EventStore(*reader).newest_id());
-    if (subscriber.filter.wants_kinds_of_jobs())
-      jobs = INDX_TRY(snapshot_jobs(subscriber.filter));
+    if (subscriber.filter.wants_kinds_of_jobs()) jobs = INDX_TRY(snapshot_jobs(subscriber.filter));
     return newest;
   }));
   const bool is_cut = jobs.size() > kMostSnapshotJobs;

@@ -51,10 +51,10 @@ struct Parts {
   std::unique_ptr<NoteIndexReader> index;
   std::string event_epoch;
 
+  Metrics metrics;  // outlives the lanes
   LanePool lanes;
   RunningJobs running;
   IndexProgress indexing;
-  Metrics metrics;
   OwnWrites own_writes;
   ParsedNotes parsed{{config.legacy_properties}, kMostParsedBytes};
   LinkChanges link_changes;

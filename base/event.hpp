@@ -8,8 +8,8 @@
 
 namespace indx {
 
-/// A text made from an event once, by the first of its readers, and shared by all of them. A copy of
-/// the event starts without it: it may be edited. Only for the thread that tells the event.
+/// A text made from an event once, by the first of its readers, and shared by all of them. A copy
+/// of the event starts without it: it may be edited. Only for the thread that tells the event.
 class EventText {
  public:
   using Text = std::shared_ptr<const std::string>;

@@ -118,26 +118,25 @@ Metrics::Metrics()
       event_lag(impl_->gauge("indx_event_lag",
                              "Newest event's id less that of the last one given to all streams.")),
       event_streams_dropped(impl_->counter("indx_event_streams_dropped_total",
-                                           "Event streams ended because nobody read them.")),
+                                           "Streams ended because they were read too slowly.")),
       http_requests(impl_->counters("indx_http_requests_total", {"method", "route", "status"},
                                     "Requests answered, by family of the status.")),
       http_request_seconds(impl_->histograms(
           "indx_http_request_seconds", {"method", "route"},
-          "From a request's arrival to its answer, or to the head of a stream.", request_bounds())),
-      http_rate_limited(impl_->counter("indx_http_rate_limited_total",
-                                       "Requests refused with 429.")),
+          "From a request, whole, to its answer or the head of a stream.", request_bounds())),
+      http_rate_limited(
+          impl_->counter("indx_http_rate_limited_total", "Requests refused with 429.")),
       model_calls(impl_->counters("indx_model_calls_total", {"provider", "outcome"},
                                   "Calls of a model: ok, or the reason of the failure.")),
-      resident_bytes(impl_->gauge("process_resident_memory_bytes",
-                                  "Resident memory of the process.")),
+      resident_bytes(
+          impl_->gauge("process_resident_memory_bytes", "Resident memory of the process.")),
       start_seconds(impl_->gauge("process_start_time_seconds",
                                  "When the engine started, in seconds since 1970.")) {
   impl_->gauges("indx_build_info", {"version"}, "Always 1; the label says which program this is.")
       .of({kVersion})
       .set(1);
-  start_seconds.set(std::chrono::duration<double>(
-                        std::chrono::system_clock::now().time_since_epoch())
-                        .count());
+  start_seconds.set(
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 
 Metrics::~Metrics() = default;

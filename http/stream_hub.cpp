@@ -52,6 +52,7 @@ void HubInbox::post(std::function<void()> task) {
 HubStream::HubStream(UniqueFd fd, Options options, std::shared_ptr<HubInbox> inbox)
     : is_closing_(options.only_flushes),
       on_gone_(std::move(options.on_gone)),
+      on_overflow_(std::move(options.on_overflow)),
       max_buffer_(options.max_buffer),
       only_flushes_(options.only_flushes),
       has_heartbeat_(options.has_heartbeat),
@@ -83,6 +84,7 @@ bool HubStream::write_shared(std::shared_ptr<const std::string> frame) {
   if (queued_ > max_buffer_) {  // too slow: it gets what is queued, then the end, and may come back
     is_closing_ = true;
     announce();
+    if (on_overflow_) on_overflow_();
     return false;
   }
   queued_ += frame->size();

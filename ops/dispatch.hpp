@@ -39,9 +39,9 @@ using OnEvent = std::function<void(const Event&)>;
 
 /// The last event of a subscription whose token was revoked; told to nobody else.
 inline constexpr std::string_view kTokenRevoked = "token.revoked";
-/// Told first to who asks for an event that cannot be read any more: `{newest, jobs, has_more_jobs}`
-/// with the wire id to go on from and, as of that event, the records of the jobs that live, or of
-/// those that the filter names; at most 1,000.
+/// Told first to who asks for an event that cannot be read any more: `{newest, jobs,
+/// has_more_jobs}` with the wire id to go on from and, as of that event, the records of the jobs
+/// that live, or of those that the filter names; at most 1,000.
 inline constexpr std::string_view kEventReset = "reset";
 /// An open subscription; closing it waits for no one.
 class Subscription {
