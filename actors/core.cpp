@@ -2,6 +2,7 @@
 
 #include "actors/ai_op.hpp"
 #include "actors/directory.hpp"
+#include "actors/engine_metrics.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 
@@ -108,6 +109,7 @@ Result<GenerateReply> Core::model_call(ModelCall call) {
     actor = nullptr;
     return make_error(Reason::Unavailable, "The model call did not end; try again.");
   }
+  count_model_call(parts, answer->result);
   return std::move(answer->result);
 }
 

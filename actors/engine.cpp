@@ -1,6 +1,7 @@
 #include "actors/engine.hpp"
 
 #include "actors/engine_context.hpp"
+#include "actors/engine_metrics.hpp"
 #include "actors/note_write.hpp"
 #include "actors/supervisor.hpp"
 #include "base/log.hpp"
@@ -144,6 +145,8 @@ class EngineImpl : public Engine {
                                                   const std::optional<std::string>& last_event_id,
                                                   std::function<bool(const Event&)> sink) override;
   std::string event_epoch() const override { return parts_->event_epoch; }
+  Metrics* metrics() override { return &parts_->metrics; }
+  Status refresh_metrics() override { return refresh_engine_metrics(*core_); }
 
   std::string owner_token() const override { return owner_token_; }
   std::string owner_token_path() const override { return parts_->config.index_dir + "/token"; }

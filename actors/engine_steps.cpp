@@ -107,6 +107,7 @@ Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
     INDX_TRY(state.queue.put_step(lease, step));
     return Json();
   }));
+  core_.parts.metrics.job_steps.add();
   return output;
 }
 
@@ -123,7 +124,10 @@ Result<WriteOutcome> EngineContext::write_step(std::string_view key, const NoteC
     return write_outcome_from_json(*stored);
   request.lease = run_->lease;
   auto outcome = send(std::move(request));
-  if (!outcome.has_value()) note_lost_lease(outcome.error());
+  if (!outcome.has_value())
+    note_lost_lease(outcome.error());
+  else
+    core_.parts.metrics.job_steps.add();
   return outcome;
 }
 

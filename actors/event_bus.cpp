@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "jobs/job_queue.hpp"
 #include "store/event_store.hpp"
 #include "store/state_schema.hpp"
 
@@ -9,7 +10,6 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -17,26 +17,20 @@ namespace indx {
 namespace {
 
 constexpr int kBacklogPage = 500;
+/// Of all events; who is further behind starts anew, for others wait while one is told.
+constexpr std::int64_t kMostReplayed = 20000;
+constexpr std::size_t kMostSnapshotJobs = 1000;
 
-/// Whether every path that the event names is inside the scope.
-bool is_inside(const PathScope& scope, const Json& data) {
-  const auto allows = [&](const Json& path) {
-    return !path.is_string() || scope.allows(path.get_ref<const std::string&>());
-  };
-  if (const auto path = data.find("path"); path != data.end() && !allows(*path)) return false;
-  for (const auto* name : {"scope_paths", "applied_paths"})
-    if (const auto paths = data.find(name);
-        paths != data.end() && !std::all_of(paths->begin(), paths->end(), allows))
-      return false;
-  return true;
+std::vector<JobState> live_states() {
+  return {JobState::Scheduled, JobState::Ready,  JobState::Running,    JobState::Sleeping,
+          JobState::Waiting,   JobState::Paused, JobState::Unsupported};
 }
 
-bool is_bounded(const PathScope& scope) { return !scope.any_of.empty() || !scope.none_of.empty(); }
-
 /// A move over the border of the scope, told as what it is on the inside; nullopt: no such move.
-std::optional<Event> border_crossing(const PathScope& scope, const Event& event) {
+std::optional<Event> border_crossing(const EventFilter& filter, const Event& event) {
   constexpr std::string_view kMoved = "moved";
-  if (!is_bounded(scope) || !event.kind.ends_with(kMoved)) return std::nullopt;
+  if (!filter.is_bounded() || !event.kind.ends_with(kMoved)) return std::nullopt;
+  const PathScope& scope = filter.scope;
   const std::string path = event.data.value("path", ""), from = event.data.value("from", "");
   const bool is_coming = scope.allows(path);
   if (from.empty() || is_coming == scope.allows(from)) return std::nullopt;
@@ -55,14 +49,8 @@ std::optional<Event> border_crossing(const PathScope& scope, const Event& event)
 /// Kinds of the stored events that may give one the subscriber wants.
 std::vector<std::string> kinds_to_read(const EventFilter& filter) {
   auto kinds = filter.kinds;
-  if (!kinds.empty() && is_bounded(filter.scope)) kinds.emplace_back("note.moved");
+  if (!kinds.empty() && filter.is_bounded()) kinds.emplace_back("note.moved");
   return kinds;
-}
-
-bool wants(const EventFilter& filter, const Event& event) {
-  if (!filter.job_id.empty() && event.job_id != filter.job_id) return false;
-  if (!kind_matches(event.kind, filter.kinds)) return false;
-  return is_inside(filter.scope, event.data);
 }
 
 /// The number in `<epoch>-<n>`; nullopt for another epoch or no such form.
@@ -84,15 +72,26 @@ struct EventBusState {
 
     /// False: it left.
     bool give(const Event& event) const {
-      const auto crossing = border_crossing(filter.scope, event);
+      const auto crossing = border_crossing(filter, event);
       const Event& shown = crossing ? *crossing : event;
-      return !wants(filter, shown) || sink(shown);
+      return !filter.wants(shown) || sink(shown);
+    }
+    /// The same for one that is told live: what a replay already gave is not given again.
+    bool take(const Event& event) {
+      if (event.id > 0 && event.id <= last_id) return true;
+      if (event.id > 0) last_id = event.id;
+      return give(event);
     }
   };
 
   Result<std::int64_t> join(SubscribeRequest request);
   /// Gives everything after `subscriber.last_id` that is committed. False: the subscriber left.
   Result<bool> replay(Subscriber& subscriber);
+  bool is_out_of_reach(const EventFilter& filter, std::int64_t id, std::int64_t oldest,
+                       std::int64_t newest) const;
+  /// Sets the subscriber to the newest id and tells it what it may see of that moment.
+  Result<bool> reset(Subscriber& subscriber);
+  Result<std::vector<Job>> snapshot_jobs(const EventFilter& filter);
   void publish(const EventBatch& batch);
 
   Parts* parts = nullptr;
@@ -111,26 +110,74 @@ Result<std::int64_t> EventBusState::join(SubscribeRequest request) {
   if (request.last_event_id) {
     const auto asked = parse_wire_id(*request.last_event_id, parts->event_epoch);
     const auto oldest = INDX_TRY(store.oldest_id());
-    if (!asked || *asked > newest || (oldest > 0 && *asked + 1 < oldest)) {
-      goes_on = subscriber.sink({.kind = "reset",
-                                 .at = parts->clock.now(),
-                                 .actor = "system",
-                                 .data = {{"newest", cat(parts->event_epoch, "-", newest)}}});
+    if (!asked || is_out_of_reach(subscriber.filter, *asked, oldest, newest)) {
+      goes_on = INDX_TRY(reset(subscriber));
     } else {
       subscriber.last_id = *asked;
       goes_on = INDX_TRY(replay(subscriber));
     }
+  } else if (subscriber.filter.from_first && !subscriber.filter.jobs.empty()) {
+    subscriber.last_id = 0;
+    goes_on = INDX_TRY(replay(subscriber));
   }
   const auto number = next_number++;
   if (goes_on) subscribers.emplace(number, std::move(subscriber));
   return number;
 }
 
+bool EventBusState::is_out_of_reach(const EventFilter& filter, std::int64_t id, std::int64_t oldest,
+                                    std::int64_t newest) const {
+  if (id > newest || (oldest > 0 && id + 1 < oldest)) return true;
+  return filter.jobs.empty() && newest - id > kMostReplayed;
+}
+
+Result<bool> EventBusState::reset(Subscriber& subscriber) {
+  std::vector<Job> jobs;
+  // In one savepoint, so that position and records are of one moment: nothing that is told later
+  // is missing in between.
+  subscriber.last_id = INDX_TRY(reader->savepoint([&]() -> Result<std::int64_t> {
+    const auto newest = INDX_TRY(EventStore(*reader).newest_id());
+    if (subscriber.filter.wants_kinds_of_jobs()) jobs = INDX_TRY(snapshot_jobs(subscriber.filter));
+    return newest;
+  }));
+  const bool is_cut = jobs.size() > kMostSnapshotJobs;
+  if (is_cut) jobs.resize(kMostSnapshotJobs);
+  Json records = Json::array();
+  for (const Job& job : jobs) records.push_back(to_json(job));
+  return subscriber.sink({.kind = std::string(kEventReset),
+                          .at = parts->clock.now(),
+                          .actor = "system",
+                          .data = {{"newest", cat(parts->event_epoch, "-", subscriber.last_id)},
+                                   {"jobs", std::move(records)},
+                                   {"has_more_jobs", is_cut}}});
+}
+
+/// Those that live, newest first, and one more than are told; of a filter with jobs those, final
+/// ones too.
+Result<std::vector<Job>> EventBusState::snapshot_jobs(const EventFilter& filter) {
+  JobQueue queue(*reader, parts->clock, parts->random, {});
+  const auto subject = filter.only_own_jobs ? filter.subject : "";
+  if (filter.jobs.empty())
+    return INDX_TRY(queue.list({.states = live_states(), .subject = subject},
+                               static_cast<int>(kMostSnapshotJobs) + 1, ""))
+        .jobs;
+  std::vector<Job> jobs;
+  for (const auto& id : filter.jobs) {
+    if (jobs.size() > kMostSnapshotJobs) break;
+    auto job = INDX_TRY(queue.get({id}));
+    if (job && (subject.empty() || job->owner.subject == subject)) jobs.push_back(std::move(*job));
+  }
+  return jobs;
+}
+
 Result<bool> EventBusState::replay(Subscriber& subscriber) {
   EventStore store(*reader);
+  const auto& jobs = subscriber.filter.jobs;
+  const auto kinds = kinds_to_read(subscriber.filter);
   for (;;) {
-    const auto page = INDX_TRY(store.after(subscriber.last_id, kinds_to_read(subscriber.filter),
-                                           subscriber.filter.job_id, kBacklogPage));
+    const auto page =
+        INDX_TRY(jobs.empty() ? store.after(subscriber.last_id, kinds, "", kBacklogPage)
+                              : store.after_of(subscriber.last_id, kinds, jobs, kBacklogPage));
     for (const Event& event : page) {
       subscriber.last_id = event.id;
       if (!subscriber.give(event)) return false;
@@ -139,23 +186,18 @@ Result<bool> EventBusState::replay(Subscriber& subscriber) {
   }
 }
 
+// Event by event, so that all subscribers of one share what is made from it.
 void EventBusState::publish(const EventBatch& batch) {
-  for (auto it = subscribers.begin(); it != subscribers.end();) {
-    bool goes_on = true;
-    for (const Event& event : batch.events) {
-      if (event.kind == kTokenRevoked) {
-        if (goes_on && it->second.filter.subject == event.subject) {
-          it->second.sink(event);
-          goes_on = false;
-        }
-        continue;
-      }
-      // What a replay already gave is not given again.
-      if (event.id > 0 && event.id <= it->second.last_id) continue;
-      if (event.id > 0) it->second.last_id = event.id;
-      if (goes_on) goes_on = it->second.give(event);
+  for (const Event& event : batch.events) {
+    const bool is_revocation = event.kind == kTokenRevoked;
+    for (auto it = subscribers.begin(); it != subscribers.end();) {
+      auto& subscriber = it->second;
+      const bool is_revoked = is_revocation && subscriber.filter.subject == event.subject;
+      if (is_revoked) subscriber.sink(event);
+      const bool goes_on = is_revocation ? !is_revoked : subscriber.take(event);
+      it = goes_on ? std::next(it) : subscribers.erase(it);
     }
-    it = goes_on ? std::next(it) : subscribers.erase(it);
+    if (event.id > 0) parts->told_event = event.id;
   }
 }
 
@@ -165,6 +207,8 @@ EventBusActor::behavior_type event_bus(EventBusActor::stateful_pointer<EventBusS
   auto reader = open_state_db_reader(parts->config.index_dir);
   if (reader.has_value()) {
     self->state.reader.emplace(std::move(reader).value());
+    const auto newest = EventStore(*self->state.reader).newest_id();
+    if (newest.has_value()) parts->told_event = newest.value();
   } else {
     log_error("event bus cannot read state.db", {{"error", reader.error().message}});
     self->quit(caf::exit_reason::unhandled_exception);

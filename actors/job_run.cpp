@@ -2,6 +2,7 @@
 
 #include "actors/engine_context.hpp"
 #include "actors/suspension.hpp"
+#include "actors/engine_metrics.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 
@@ -80,6 +81,7 @@ Error time_limit_passed(milliseconds limit) {
 
 JobEnd run_job(Core& core, const Claimed& claimed) {
   const Job& job = *claimed.job;
+  const JobTiming timing(core.parts, job);
   const LogContext log_context(job.owner.request_id, job.id.value);
   const Lease lease{job.id, job.lease, core.parts.instance};
   const auto run = std::make_shared<Run>(core, to_principal(job.owner), claimed.cancel, job.kind);

@@ -7,6 +7,7 @@
 #include "actors/running_jobs.hpp"
 #include "ai/provider.hpp"
 #include "base/config.hpp"
+#include "base/metrics.hpp"
 #include "base/random.hpp"
 #include "ops/operation.hpp"
 #include "store/note_index.hpp"
@@ -50,6 +51,7 @@ struct Parts {
   std::unique_ptr<NoteIndexReader> index;
   std::string event_epoch;
 
+  Metrics metrics;  // outlives the lanes
   LanePool lanes;
   RunningJobs running;
   IndexProgress indexing;
@@ -60,6 +62,7 @@ struct Parts {
   Permits state_permits{4096}, writer_permits{256}, indexer_permits{1024};
   std::atomic<bool> is_draining = false;
   std::atomic<int> stuck_handlers = 0;  ///< tries that ignore their time limit and still run
+  std::atomic<std::int64_t> told_event = 0;  ///< id of the last one that subscribers were given
 
   /// What the last look at the folder complained about, for `vault_status`.
   std::vector<std::string> warnings() const {

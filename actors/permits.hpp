@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <utility>
@@ -9,7 +10,7 @@ namespace indx {
 /// queue.
 class Permits {
  public:
-  explicit Permits(int count) : free_(count) {}
+  explicit Permits(int count) : count_(count), free_(count) {}
 
   class Permit {
    public:
@@ -29,8 +30,11 @@ class Permits {
     free_.fetch_add(1);
     return std::nullopt;
   }
+  /// How many are out.
+  int taken() const { return count_ - std::max(free_.load(), 0); }
 
  private:
+  const int count_;
   std::atomic<int> free_;
 };
 

@@ -1,6 +1,7 @@
 #include "actors/state_actor.hpp"
 
 #include "actors/job_run.hpp"
+#include "actors/engine_metrics.hpp"
 #include "base/log.hpp"
 
 #include <caf/actor_addr.hpp>
@@ -109,6 +110,7 @@ Status StateActorState::transact(Body body) {
   const auto stops = std::exchange(state->fresh_stops, {});
   if (!done.has_value()) return done;
   if (!events.empty()) {
+    count_job_events(*config.parts, events);
     caf::anon_send(config.directory->get<EventBusActor>(), atom::publish_atom::value,
                    EventBatch{std::move(events)});
     caf::anon_send(config.directory->get<AuditActor>(), atom::tick_atom::value);
@@ -141,6 +143,7 @@ void StateActorState::commit() {
   bool has_looked = false;
   std::vector<Result<Json>> results;
   std::vector<Job> claimed;
+  const auto began = config.parts->clock.monotonic();
   const Status done = transact([&]() -> Status {
     apply(results, batch);
     has_looked = has_to_look();
@@ -156,6 +159,8 @@ void StateActorState::commit() {
     claimed.clear();
     looks_for_jobs = true;  // the next tick tries again
   }
+  if (!batch.empty())
+    count_commit(config.parts->metrics, results, config.parts->clock.monotonic() - began);
   for (std::size_t i = 0; i < batch.size(); ++i)
     batch[i].second.deliver(Reply{std::move(results[i])});
   hand_out(std::move(claimed));

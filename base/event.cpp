@@ -19,7 +19,7 @@ Json Event::to_json(const std::string& epoch) const {
 
 bool kind_matches(const std::string& kind, const std::vector<std::string>& patterns) {
   if (patterns.empty()) return true;
-  for (const auto& pattern : patterns) {
+  for (const std::string_view pattern : patterns) {
     const bool is_prefix = pattern.size() > 1 && pattern.ends_with(".*");
     if (is_prefix ? kind.starts_with(pattern.substr(0, pattern.size() - 1)) : kind == pattern)
       return true;

@@ -2,10 +2,34 @@
 #include "base/clock.hpp"
 #include "base/json.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace indx {
+
+/// A text made from an event once, by the first of its readers, and shared by all of them. A copy
+/// of the event starts without it: it may be edited. Only for the thread that tells the event.
+class EventText {
+ public:
+  using Text = std::shared_ptr<const std::string>;
+  EventText() = default;
+  EventText(const EventText&) noexcept {}
+  EventText& operator=(const EventText&) noexcept {
+    text_.reset();
+    return *this;
+  }
+  ~EventText() = default;
+
+  template <typename Make>
+  const Text& get(const Make& make) const {
+    if (!text_) text_ = std::make_shared<const std::string>(make());
+    return text_;
+  }
+
+ private:
+  mutable Text text_;  // shared: with the buffers of the streams
+};
 
 /// A fact worth telling: durable when it has an id (G14). Holds no note content.
 struct Event {
@@ -16,6 +40,7 @@ struct Event {
   std::string subject;  ///< token id or `local`
   std::string job_id;   ///< empty: none
   Json data = Json::object();
+  EventText frame = {};  ///< as event streams send it
 
   /// `{id, kind, at, actor, subject, job_id?, …data}`; `id` is `<epoch>-<n>`, left out for events
   /// that are not durable.

@@ -84,7 +84,7 @@ Result<Json> follow_job(Dispatcher& dispatcher, const Principal& principal, cons
   const auto bell =
       std::make_shared<Bell>();  // shared: a sink may still run when this function has ended
   EventFilter filter;
-  filter.job_id = id;
+  filter.jobs = {id};
   std::unique_ptr<Subscription> subscription;
   const auto registration = cancel.on_cancel([bell] { bell->ring(); });
   auto last_answer = SteadyClock::now();

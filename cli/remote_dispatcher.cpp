@@ -270,7 +270,8 @@ class RemoteDispatcher : public Dispatcher {
     if (!filter.kinds.empty())
       target +=
           cat(std::exchange(separator, '&'), "kinds=", percent_encode(join(filter.kinds, ",")));
-    if (!filter.job_id.empty()) target += cat(separator, "jobs=", percent_encode(filter.job_id));
+    if (!filter.jobs.empty())
+      target += cat(separator, "jobs=", percent_encode(join(filter.jobs, ",")));
     auto subscription =
         std::make_unique<RemoteSubscription>(wire_, target, last_event_id, std::move(sink));
     INDX_TRY(subscription->open());

@@ -112,6 +112,7 @@ int run_serve(const Invocation& invocation, const Environment& env, const Regist
   ServerConfig listener = server_config(*config);
   listener.plan_body = plan_bodies(router, *dispatcher, config->index_dir, listener.max_body_bytes,
                                    static_cast<std::uint64_t>(config->max_attachment_bytes));
+  listener.metrics = dispatcher->metrics();
   auto server =
       HttpServer::start(listener, [&router](const HttpRequest& request, Responder responder) {
         router.handle(request, std::move(responder));

@@ -19,6 +19,13 @@ add_library(CAF::core INTERFACE IMPORTED)
 target_include_directories(CAF::core SYSTEM INTERFACE ${CAF_INCLUDE})
 target_link_libraries(CAF::core INTERFACE ${CAF_CORE_LIB} Threads::Threads)
 
+# The package's own file asks for what only its server and its pusher need.
+find_path(PROMETHEUS_INCLUDE prometheus/registry.h REQUIRED)
+find_library(PROMETHEUS_CORE_LIB prometheus-cpp-core REQUIRED)
+add_library(Prometheus::core INTERFACE IMPORTED)
+target_include_directories(Prometheus::core SYSTEM INTERFACE ${PROMETHEUS_INCLUDE})
+target_link_libraries(Prometheus::core INTERFACE ${PROMETHEUS_CORE_LIB})
+
 # Each shared library costs a start of the program about half a millisecond, so the small ones are linked in where their
 # archives are installed. Not OpenSSL: Poco brings it along as a shared library, and one process must not hold it twice.
 option(INDX_STATIC_LIBRARIES "Link archives of C libraries, where there are some, instead of shared libraries" ON)

@@ -1,5 +1,6 @@
 #include "http/rest.hpp"
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "http/event_stream.hpp"
@@ -232,8 +233,11 @@ HttpResponse to_response(const Answer& answer, const AnswerForm& form) {
 /// status instead.
 class CallStream {
  public:
-  CallStream(Responder responder, AnswerForm form, std::string epoch)
-      : responder_(std::move(responder)), form_(std::move(form)), epoch_(std::move(epoch)) {}
+  CallStream(Responder responder, AnswerForm form, std::string epoch, Metrics* metrics)
+      : responder_(std::move(responder)),
+        form_(std::move(form)),
+        epoch_(std::move(epoch)),
+        count_(metrics) {}
 
   void take(const Event& event) {
     const std::scoped_lock lock(mutex_);
@@ -272,6 +276,7 @@ class CallStream {
   const Responder responder_;
   const AnswerForm form_;
   const std::string epoch_;
+  const OpenStream count_;
   std::mutex mutex_;
   std::shared_ptr<ResponseStream> stream_;
   bool is_over_ = false;
@@ -305,8 +310,9 @@ void run_operation(const Operation& operation, Dispatcher& dispatcher, const Htt
     return dispatcher.call(std::move(*call), [responder, form](const Answer& answer) {
       responder.send(to_response(answer, form));
     });
-  const auto stream = std::make_shared<CallStream>(
-      responder, std::move(form), dispatcher.event_epoch());  // shared with both callbacks
+  const auto stream =
+      std::make_shared<CallStream>(responder, std::move(form), dispatcher.event_epoch(),
+                                   dispatcher.metrics());  // shared with both callbacks
   dispatcher.call(
       std::move(*call), [stream](const Answer& answer) { stream->finish(answer); },
       [stream](const Event& event) { stream->take(event); });
@@ -330,6 +336,31 @@ HttpResponse health_response(const HttpRequest& request, const Json& health, Jso
   const bool is_ready = health.value("ready", false);
   auto response = json_response(is_ready ? 200 : 503, body, request.id);
   if (!is_ready) response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+/// Numbers without names of notes or people: on this machine for everybody, off it for who may
+/// read.
+HttpResponse metrics_response(const HttpRequest& request, Dispatcher& dispatcher) {
+  if (!request.is_loopback_listener && !request.is_local_socket) {
+    const auto principal = authenticate_request(request, dispatcher, Surface::Api);
+    if (!principal) return error_response(principal.error(), request.id);
+    if (!principal->has(Scope::VaultRead))
+      return error_response(make_error(Reason::Forbidden, "Metrics need the scope vault:read.",
+                                       {{"required", {"vault:read"}}}),
+                            request.id);
+  }
+  Metrics* metrics = dispatcher.metrics();
+  if (metrics == nullptr)
+    return error_response(not_found("This process keeps no metrics."), request.id);
+  // What cannot be looked up keeps its last value: the rest is worth the more while the engine is
+  // in trouble.
+  if (const auto fresh = dispatcher.refresh_metrics(); !fresh)
+    log_warn("metrics are not all fresh", {{"error", fresh.error().message}});
+  HttpResponse response;
+  response.headers = {{"Content-Type", std::string(kMetricsMediaType)},
+                      {"Cache-Control", "no-store"}};
+  response.body = metrics->text();
   return response;
 }
 
@@ -360,6 +391,9 @@ void add_operational_routes(Router& router, Dispatcher& dispatcher) {
     }
     return json_response(200, openapi_document(dispatcher.registry(), dispatcher.has_provider()),
                          request.id);
+  });
+  add_plain(router, "/metrics", [&dispatcher](const HttpRequest& request) {
+    return metrics_response(request, dispatcher);
   });
   add_plain(router, "/", [](const HttpRequest&) {
     HttpResponse response;

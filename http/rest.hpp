@@ -8,7 +8,7 @@
 namespace indx {
 
 /// Adds a route for every operation of the registry, /healthz /readyz /version /v1/health
-/// /openapi.json, and the event streams /v1/events and /v1/jobs/{id}/events.
+/// /metrics /openapi.json, and the event streams /v1/events and /v1/jobs/{id}/events.
 void add_rest_routes(Router& router, Dispatcher& dispatcher);
 
 /// How the server takes bodies in: those of operations that take a file go into nameless files in

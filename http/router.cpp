@@ -143,6 +143,7 @@ void Router::handle(const HttpRequest& request, Responder responder) const {
   const auto* entry = find(request.method, path);
   if (entry == nullptr && request.method == "HEAD") entry = find("GET", path);
   if (entry != nullptr) {
+    responder.set_route(entry->text);
     const auto captures = decode_captures(entry->pattern, path);
     if (!captures) return responder.send(error_response(captures.error(), request.id));
     return entry->handler(request, *captures, std::move(responder));

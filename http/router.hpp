@@ -55,6 +55,8 @@ class ResponseStream {
   virtual ~ResponseStream() = default;
   /// False: the client is gone.
   virtual bool write(std::string frame) = 0;
+  /// The same for a frame that many streams share.
+  virtual bool write_shared(std::shared_ptr<const std::string> frame) { return write(*frame); }
   /// Runs once, on the stream thread, when all that was written so far is sent; never when the
   /// client is gone. For who has more to say than fits into a buffer.
   virtual void when_drained(std::function<void()> callback) = 0;
@@ -71,6 +73,7 @@ class Responder {
     virtual void send(HttpResponse response) = 0;
     virtual std::shared_ptr<ResponseStream> begin_stream(HttpResponse head) = 0;
     virtual void on_disconnect(std::function<void()> callback) = 0;
+    virtual void set_route(const std::string& /*pattern*/) {}
   };
   explicit Responder(std::shared_ptr<Target> target) : target_(std::move(target)) {}
 
@@ -83,6 +86,8 @@ class Responder {
   void on_disconnect(std::function<void()> callback) const {
     target_->on_disconnect(std::move(callback));
   }
+  /// The pattern that the request fits, by which it is counted. Before it is answered.
+  void set_route(const std::string& pattern) const { target_->set_route(pattern); }
 
  private:
   std::shared_ptr<Target> target_;  // shared: the worker and whoever answers later

@@ -1,6 +1,7 @@
 #include "http/server.hpp"
 
 #include "base/log.hpp"
+#include "base/metrics.hpp"
 #include "base/text.hpp"
 #include "http/error_body.hpp"
 #include "http/listener.hpp"
@@ -8,6 +9,7 @@
 #include "http/stream_hub.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
@@ -33,6 +35,13 @@ bool is_event_stream(const HttpResponse& head) {
   return std::any_of(head.headers.begin(), head.headers.end(), [](const auto& header) {
     return header.second.starts_with("text/event-stream");
   });
+}
+
+/// A label value: a client may send any word as its method.
+std::string method_label(const std::string& method) {
+  constexpr std::array<std::string_view, 7> kMethods{"GET",   "HEAD",   "POST",   "PUT",
+                                                     "PATCH", "DELETE", "OPTIONS"};
+  return std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end() ? method : "other";
 }
 
 /// A stream to nobody: the client left, or asked with HEAD.
@@ -98,12 +107,14 @@ void ServerParts::deliver(std::unique_ptr<Connection> connection, std::string by
 /// front, or on the stream thread.
 class Exchange : public Responder::Target, public std::enable_shared_from_this<Exchange> {
  public:
-  Exchange(ServerParts& parts, std::unique_ptr<Connection> connection, RequestId id, bool is_head,
+  Exchange(ServerParts& parts, std::unique_ptr<Connection> connection, const HttpRequest& request,
            bool keep_alive)
       : parts_(parts),
-        id_(std::move(id)),
-        is_head_(is_head),
+        id_(request.id),
+        is_head_(request.method == "HEAD"),
         keep_alive_(keep_alive),
+        metrics_(parts.config.metrics),
+        method_(metrics_ != nullptr ? method_label(request.method) : ""),
         waiting_(parts.waiting),
         connection_(std::move(connection)) {}
   ~Exchange() override {
@@ -115,7 +126,7 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
 
   void send(HttpResponse response) override {
     const std::scoped_lock lock(mutex_);
-    if (!mark_answered()) return;
+    if (!mark_answered(response.status)) return;
     if (is_with_worker_) {
       early_ = std::move(response);
     } else if (stream_) {
@@ -126,7 +137,7 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
 
   std::shared_ptr<ResponseStream> begin_stream(HttpResponse head) override {
     const std::scoped_lock lock(mutex_);
-    if (!mark_answered()) return std::make_shared<ClosedStream>();
+    if (!mark_answered(head.status)) return std::make_shared<ClosedStream>();
     const bool has_heartbeat = is_event_stream(head);
     auto bytes = to_wire(with_id(std::move(head)), {is_head_, false, false});
     if (is_with_worker_ && connection_) {
@@ -148,6 +159,12 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
     if (is_with_worker_ && !early_) on_gone_ = std::move(callback);
   }
 
+  void set_route(const std::string& pattern) override {
+    if (metrics_ == nullptr) return;
+    const std::scoped_lock lock(mutex_);
+    route_ = pattern;
+  }
+
   /// The handler returned: writes what it answered, or lets the connection wait on the stream
   /// thread.
   void leave_worker() {
@@ -160,7 +177,7 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
         is_counted_ = true;
         return detach({}, false);
       }
-      mark_answered();
+      mark_answered(503);
       early_ = refusal_response(503, "Too many requests wait for their answers; try again.", id_);
       too_many.swap(on_gone_);
     }
@@ -177,10 +194,19 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
 
  private:
   /// Under the mutex. False: it was answered before.
-  bool mark_answered() {
+  bool mark_answered(int status) {
     if (std::exchange(is_answered_, true)) return false;
     if (std::exchange(is_counted_, false)) --*waiting_;
+    if (metrics_ != nullptr) count(status);
     return true;
+  }
+
+  void count(int status) const {
+    const std::string family{static_cast<char>('0' + status / 100), 'x', 'x'};
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
+    metrics_->http_requests.of({method_, route_, family}).add();
+    metrics_->http_request_seconds.of({method_, route_}).observe(took.count());
+    if (status == 429) metrics_->http_rate_limited.add();
   }
 
   void detach(std::string first, bool has_heartbeat) {
@@ -189,6 +215,8 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
     options.max_buffer = parts_.config.max_stream_buffer;
     options.on_gone = std::move(on_gone_);
     options.has_heartbeat = has_heartbeat;
+    if (metrics_ != nullptr)
+      options.on_overflow = [metrics = metrics_] { metrics->event_streams_dropped.add(); };
     stream_ = parts_.hub->adopt(std::move(connection_->fd), std::move(options));
     connection_.reset();
   }
@@ -208,10 +236,14 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
   ServerParts& parts_;  // only while a worker is here
   const RequestId id_;
   const bool is_head_, keep_alive_;
+  Metrics* const metrics_;  // outlives the engine, whose calls answer late
+  const std::string method_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   const std::shared_ptr<std::atomic<std::size_t>>
       waiting_;  // shared with the server, which may be gone
 
   std::mutex mutex_;
+  std::string route_ = "unmatched";
   std::unique_ptr<Connection> connection_;
   std::shared_ptr<HubStream> stream_;  // shared with the stream thread
   std::optional<HttpResponse> early_;
@@ -279,8 +311,8 @@ class ParkingServer : public HttpServer {
     request.id.value = request.header("x-request-id");
     if (!is_sane_id(request.id.value)) request.id.value = new_ulid(clock_.now(), random_);
     const LogContext context(request.id.value, {});
-    const auto exchange = std::make_shared<Exchange>(parts_, std::move(connection), request.id,
-                                                     request.method == "HEAD", parsed.keep_alive);
+    const auto exchange =
+        std::make_shared<Exchange>(parts_, std::move(connection), request, parsed.keep_alive);
     try {
       handler_(request, Responder(exchange));
     } catch (const std::exception& e) {

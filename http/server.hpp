@@ -7,6 +7,8 @@
 
 namespace indx {
 
+class Metrics;
+
 struct ServerConfig {
   std::string host = "127.0.0.1";
   int port = 0;             ///< 0: the system picks
@@ -17,7 +19,8 @@ struct ServerConfig {
   std::chrono::milliseconds head_timeout{10000}, idle_timeout{60000}, heartbeat{15000};
   std::size_t max_waiting = 1024;  ///< requests that wait for an answer without a worker
   std::size_t max_stream_buffer = 256U << 10U;
-  PlanBody plan_body;  ///< empty: bodies of up to `max_body_bytes`, in memory
+  PlanBody plan_body;          ///< empty: bodies of up to `max_body_bytes`, in memory
+  Metrics* metrics = nullptr;  ///< counts requests; outlives the server
 };
 
 /// The parking front: one epoll thread accepts, holds idle connections and reads heads; workers run

@@ -52,6 +52,7 @@ void HubInbox::post(std::function<void()> task) {
 HubStream::HubStream(UniqueFd fd, Options options, std::shared_ptr<HubInbox> inbox)
     : is_closing_(options.only_flushes),
       on_gone_(std::move(options.on_gone)),
+      on_overflow_(std::move(options.on_overflow)),
       max_buffer_(options.max_buffer),
       only_flushes_(options.only_flushes),
       has_heartbeat_(options.has_heartbeat),
@@ -61,7 +62,7 @@ HubStream::HubStream(UniqueFd fd, Options options, std::shared_ptr<HubInbox> inb
       last_sent_(HubClock::now()),
       last_progress_(last_sent_) {
   queued_ = options.first.size();
-  if (queued_ > 0) frames_.push_back(std::move(options.first));
+  if (queued_ > 0) queue(std::move(options.first));
   tail_ = std::move(options.tail);
   is_announced_ = true;  // the hub posts it once itself
 }
@@ -73,15 +74,20 @@ void HubStream::announce() {
 }
 
 bool HubStream::write(std::string frame) {
+  return write_shared(std::make_shared<const std::string>(std::move(frame)));
+}
+
+bool HubStream::write_shared(std::shared_ptr<const std::string> frame) {
   const std::scoped_lock lock(mutex_);
   if (is_closing_ || is_over_) return false;
-  if (frame.empty()) return true;
+  if (frame->empty()) return true;
   if (queued_ > max_buffer_) {  // too slow: it gets what is queued, then the end, and may come back
     is_closing_ = true;
     announce();
+    if (on_overflow_) on_overflow_();
     return false;
   }
-  queued_ += frame.size();
+  queued_ += frame->size();
   frames_.push_back(std::move(frame));
   announce();
   return true;
@@ -101,7 +107,7 @@ void HubStream::finish(std::string bytes, FileTail tail) {
   if (is_closing_ || is_over_) return;
   is_closing_ = true;
   queued_ += bytes.size();
-  if (!bytes.empty()) frames_.push_back(std::move(bytes));
+  if (!bytes.empty()) queue(std::move(bytes));
   tail_ = std::move(tail);
   announce();
 }
@@ -250,16 +256,17 @@ void StreamHub::flush(const std::shared_ptr<HubStream>& stream) {
     auto block = stream->tail_.next_block();
     if (block.empty()) return false;
     stream->queued_ += block.size();
-    stream->frames_.push_back(std::move(block));
+    stream->queue(std::move(block));
     return true;
   };
   while (!is_blocked && has_more()) {
     std::array<iovec, kMaxFrames> parts;
     std::size_t count = 0;
-    for (auto& frame : stream->frames_) {
+    for (const auto& frame : stream->frames_) {
       if (count == kMaxFrames) break;
       const auto skip = count == 0 ? stream->offset_ : 0;
-      parts[count++] = {frame.data() + skip, frame.size() - skip};
+      // sendmsg only reads what it is given
+      parts[count++] = {const_cast<char*>(frame->data()) + skip, frame->size() - skip};
     }
     msghdr message{};
     message.msg_iov = parts.data();
@@ -275,8 +282,8 @@ void StreamHub::flush(const std::shared_ptr<HubStream>& stream) {
     stream->last_sent_ = stream->last_progress_ = HubClock::now();
     stream->queued_ -= static_cast<std::size_t>(sent);
     stream->offset_ += static_cast<std::size_t>(sent);
-    while (!stream->frames_.empty() && stream->offset_ >= stream->frames_.front().size()) {
-      stream->offset_ -= stream->frames_.front().size();
+    while (!stream->frames_.empty() && stream->offset_ >= stream->frames_.front()->size()) {
+      stream->offset_ -= stream->frames_.front()->size();
       stream->frames_.pop_front();
     }
   }
@@ -307,7 +314,7 @@ void StreamHub::beat() {
     const bool is_closing = stream->is_closing_;
     if (is_idle && !is_closing && stream->has_heartbeat_ &&
         now - stream->last_sent_ >= settings_.heartbeat) {
-      stream->frames_.emplace_back(": hb\n\n");
+      stream->queue(": hb\n\n");
       stream->queued_ += 6;
       lock.unlock();
       stream->last_progress_ = now;
@@ -332,7 +339,7 @@ void StreamHub::end(const std::shared_ptr<HubStream>& stream, End how) {
     size_ = count_;
   }
   std::function<void()> on_gone, on_drained;
-  std::deque<std::string> unsent;
+  std::deque<HubStream::Bytes> unsent;
   {
     const std::scoped_lock lock(keep->mutex_);
     keep->is_over_ = true;

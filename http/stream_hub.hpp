@@ -44,11 +44,13 @@ class HubStream : public ResponseStream, public std::enable_shared_from_this<Hub
     bool only_flushes = false;   ///< ends when all is sent; a half-closed peer may still read
     /// Gets the socket back when all is sent; empty: it is closed.
     std::function<void(UniqueFd)> give_back;
-    std::function<void()> on_gone;  ///< the peer left before the end
+    std::function<void()> on_gone;      ///< the peer left before the end
+    std::function<void()> on_overflow;  ///< it reads too slowly and is ended; must not block
   };
 
   HubStream(UniqueFd fd, Options options, std::shared_ptr<HubInbox> inbox);
   bool write(std::string frame) override;
+  bool write_shared(std::shared_ptr<const std::string> frame) override;
   void when_drained(std::function<void()> callback) override;
   void close() override;
   /// The last bytes, however many.
@@ -59,16 +61,21 @@ class HubStream : public ResponseStream, public std::enable_shared_from_this<Hub
 
  private:
   friend class StreamHub;
+  using Bytes = std::shared_ptr<const std::string>;  // shared: with other streams
   void announce();
+  void queue(std::string bytes) {
+    frames_.push_back(std::make_shared<const std::string>(std::move(bytes)));
+  }
 
   std::mutex mutex_;  // guards what follows
-  std::deque<std::string> frames_;
+  std::deque<Bytes> frames_;
   std::size_t offset_ = 0;  // sent of the first frame
   std::size_t queued_ = 0;
   FileTail tail_;  // read when no frame is left
   bool is_closing_ = false, is_over_ = false, has_left_ = false, is_announced_ = false;
   std::function<void()> on_gone_, on_drained_;
 
+  const std::function<void()> on_overflow_;
   const std::size_t max_buffer_;
   const bool only_flushes_;
   std::atomic<bool> has_heartbeat_;

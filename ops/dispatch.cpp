@@ -134,6 +134,8 @@ class LocalDispatcher : public Dispatcher {
   }
   std::string event_epoch() const override { return backend_.event_epoch(); }
   Json health() override { return backend_.health(); }
+  Metrics* metrics() override { return backend_.metrics(); }
+  Status refresh_metrics() override { return backend_.refresh_metrics(); }
 
   void call(Call call, OnAnswer answer, OnEvent progress) override {
     INDX_ASSERT(call.operation != nullptr && answer);

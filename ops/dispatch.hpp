@@ -1,4 +1,6 @@
 #pragma once
+#include "base/metrics.hpp"
+#include "ops/event_filter.hpp"
 #include "ops/files.hpp"
 #include "ops/operation.hpp"
 
@@ -35,15 +37,12 @@ using OnAnswer = std::function<void(Answer)>;
 /// Progress of the job behind a call: events `job.progress`, `job.started`, …
 using OnEvent = std::function<void(const Event&)>;
 
-/// What to hear of, and from where.
-struct EventFilter {
-  std::vector<std::string> kinds;  ///< patterns, empty: all
-  std::string job_id;              ///< empty: all
-  PathScope scope;                 ///< events about paths outside are left out
-  std::string subject;             ///< whose token it is; empty: nobody's
-};
 /// The last event of a subscription whose token was revoked; told to nobody else.
 inline constexpr std::string_view kTokenRevoked = "token.revoked";
+/// Told first to who asks for an event that cannot be read any more: `{newest, jobs,
+/// has_more_jobs}` with the wire id to go on from and, as of that event, the records of the jobs
+/// that live, or of those that the filter names; at most 1,000.
+inline constexpr std::string_view kEventReset = "reset";
 /// An open subscription; closing it waits for no one.
 class Subscription {
  public:
@@ -78,6 +77,10 @@ class Dispatcher {
   virtual std::string event_epoch() const = 0;
   /// `{ready, state: starting|ready|draining, …}` for /readyz and /v1/health.
   virtual Json health() = 0;
+  /// Null: this process keeps none.
+  virtual Metrics* metrics() { return nullptr; }
+  /// Brings those up to date that are looked up when they are asked for.
+  virtual Status refresh_metrics() { return {}; }
 };
 
 /// Which idempotency row a call owns (G16).
@@ -137,6 +140,8 @@ class Backend {
       const EventFilter& filter, const std::optional<std::string>& last_event_id,
       std::function<bool(const Event&)> sink) = 0;
   virtual std::string event_epoch() const = 0;
+  virtual Metrics* metrics() { return nullptr; }
+  virtual Status refresh_metrics() { return {}; }
 };
 
 /// The dispatcher of the process that holds the vault: token scopes, path globs, schema, rate

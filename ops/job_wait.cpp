@@ -55,7 +55,7 @@ void JobWaits::wait(const Job& job, const CancelToken& cancel, OnAnswer answer, 
   backend_.add_waiter(job.id);
 
   EventFilter filter;
-  filter.job_id = job.id.value;
+  filter.jobs = {job.id.value};
   auto subscription = backend_.subscribe(filter, std::nullopt, [this, wait](const Event& event) {
     on_event(wait, event);
     return !wait->ended.load();

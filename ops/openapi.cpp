@@ -211,15 +211,17 @@ struct PlainRoute {
   bool needs_token = false, may_be_unready = false;
 };
 constexpr std::array kPlainRoutes = {
-    PlainRoute{"/v1/events", "events", "Stream of changes; `kinds` filters, Last-Event-ID resumes.",
+    PlainRoute{"/v1/events", "events",
+               "Stream of changes; `kinds` and `jobs` filter, Last-Event-ID resumes.",
                "text/event-stream", true},
-    PlainRoute{"/v1/jobs/{id}/events", "job_events",
+    PlainRoute{"/v1/jobs/{id}/events", "job_stream",
                "Stream of one job: its record first, then each change, `done` at the end.",
                "text/event-stream", true},
     PlainRoute{"/healthz", "healthz", "Whether the process answers.", "application/json"},
     PlainRoute{"/readyz", "readyz", "Whether it takes requests; else 503.", "application/json",
                false, true},
     PlainRoute{"/version", "version", "Name and version.", "application/json"},
+    PlainRoute{"/metrics", "metrics", "Numbers for Prometheus, text format 0.0.4.", "text/plain"},
     PlainRoute{"/v1/health", "health", "State of the parts; 503 unless ready.", "application/json",
                false, true}};
 
@@ -238,7 +240,8 @@ Json plain_object(const PlainRoute& route) {
   if (is_stream)
     parameters.push_back({{"name", "Last-Event-ID"}, {"in", "header"}, {"schema", text}});
   if (std::string_view(route.id) == "events")
-    parameters.push_back({{"name", "kinds"}, {"in", "query"}, {"schema", text}});
+    for (const auto* name : {"kinds", "jobs"})
+      parameters.push_back({{"name", name}, {"in", "query"}, {"schema", text}});
   Json result{
       {"operationId", route.id}, {"summary", route.summary}, {"description", route.summary}};
   result["tags"] = Json::array({"service"});

@@ -54,6 +54,7 @@ HOMES = [
     ("nlohmann/*", ["base/json.hpp"]),
     ("date/*", ["jobs/cron_time.cpp"]),
     ("re2/*", ["store/regex.cpp", "vault/base_regexp.cpp", "tests/*"]),
+    ("prometheus/*", ["base/metrics.cpp"]),
     ("zstd.h", ["base/*", "store/*", "tests/*"]),
     ("catch2/*", ["tests/*"]),
 ]

@@ -1,5 +1,6 @@
 #include "store/event_store.hpp"
 
+#include "base/text.hpp"
 #include "store/columns.hpp"
 
 namespace indx {
@@ -13,6 +14,18 @@ Event read_event(const Database::Statement& row) {
           .subject = row.text(4),
           .job_id = row.text(5),
           .data = json_value(row.text(6))};
+}
+
+// The condition on kinds says what kind_matches says.
+constexpr std::string_view kOfKinds =
+    "id > ?1 AND (?2 = '[]' OR EXISTS ("
+    "SELECT 1 FROM json_each(?2) WHERE kind = value OR (substr(value, -2) = '.*' AND "
+    "substr(kind, 1, length(value) - 1) = substr(value, 1, length(value) - 1))))";
+
+Result<std::vector<Event>> read_events(Database::Statement query) {
+  std::vector<Event> events;
+  while (INDX_TRY(query.step())) events.push_back(read_event(query));
+  return events;
 }
 
 }  // namespace
@@ -29,19 +42,25 @@ Result<std::int64_t> EventStore::append(const Event& event) {
 Result<std::vector<Event>> EventStore::after(std::int64_t after,
                                              const std::vector<std::string>& kinds,
                                              const std::string& job_id, int limit) {
-  // The condition on kinds says what kind_matches says.
   static const std::string kSelect =
-      "SELECT id, kind, at, actor, subject, job_id, data FROM events WHERE id > ?1 AND (?2 = '[]' "
-      "OR EXISTS ("
-      "SELECT 1 FROM json_each(?2) WHERE kind = value OR (substr(value, -2) = '.*' AND "
-      "substr(kind, 1, length(value) - 1) = substr(value, 1, length(value) - 1))))";
+      cat("SELECT id, kind, at, actor, subject, job_id, data FROM events WHERE ", kOfKinds);
   auto query = job_id.empty() ? db_.prepare(kSelect + " ORDER BY id LIMIT ?3")
                               : db_.prepare(kSelect + " AND job_id = ?4 ORDER BY id LIMIT ?3");
   query.bind(after, json_text(kinds), limit);
   if (!job_id.empty()) query.bind_one(4, job_id);
-  std::vector<Event> events;
-  while (INDX_TRY(query.step())) events.push_back(read_event(query));
-  return events;
+  return read_events(std::move(query));
+}
+
+Result<std::vector<Event>> EventStore::after_of(std::int64_t after,
+                                                const std::vector<std::string>& kinds,
+                                                const std::vector<std::string>& jobs, int limit) {
+  static const std::string kSelect =
+      cat("SELECT id, kind, at, actor, subject, job_id, data FROM events INDEXED BY events_job "
+          "WHERE job_id IN (SELECT value FROM json_each(?4)) AND ",
+          kOfKinds, " ORDER BY id LIMIT ?3");
+  auto query = db_.prepare(kSelect);
+  query.bind(after, json_text(kinds), limit, json_text(jobs));
+  return read_events(std::move(query));
 }
 
 Result<std::int64_t> EventStore::oldest_id() {

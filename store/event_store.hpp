@@ -20,6 +20,9 @@ class EventStore {
   /// Empty job: all.
   Result<std::vector<Event>> after(std::int64_t after, const std::vector<std::string>& kinds,
                                    const std::string& job_id, int limit);
+  /// The same for several jobs, found by their index: one page may take all of their events.
+  Result<std::vector<Event>> after_of(std::int64_t after, const std::vector<std::string>& kinds,
+                                      const std::vector<std::string>& jobs, int limit);
   /// The oldest id that can still be read; newest_id() + 1 when there is none. A reader who has
   /// `id` missed events when id + 1 < oldest_id().
   Result<std::int64_t> oldest_id();

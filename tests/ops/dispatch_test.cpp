@@ -321,8 +321,8 @@ TEST_CASE("a job that ended before the subscription began still answers", "[ops]
     Result<std::unique_ptr<Subscription>> subscribe(
         const EventFilter& filter, const std::optional<std::string>& last,
         std::function<bool(const Event&)> sink) override {
-      jobs_by_id.at(filter.job_id).state = JobState::Succeeded;
-      jobs_by_id.at(filter.job_id).result = Json{{"said", "quick"}};
+      jobs_by_id.at(filter.jobs.at(0)).state = JobState::Succeeded;
+      jobs_by_id.at(filter.jobs.at(0)).result = Json{{"said", "quick"}};
       return FakeBackend::subscribe(filter, last, std::move(sink));
     }
   } backend;

@@ -102,7 +102,7 @@ class FakeBackend : public Backend {
     event.job_id = job_id;
     const auto copy = sinks;
     for (const auto& [id, entry] : copy)
-      if (entry.first.job_id == job_id) entry.second(event);
+      if (entry.first.jobs == std::vector<std::string>{job_id}) entry.second(event);
   }
   void end_job(const std::string& id, JobState state, std::optional<Json> result = {},
                std::optional<Error> error = {}) {

@@ -56,6 +56,7 @@ class FakeDispatcher : public Dispatcher {
     const std::scoped_lock lock(mutex_);
     return health_;
   }
+  Metrics* metrics() override { return &numbers; }
   void set_health(Json health) {
     const std::scoped_lock lock(mutex_);
     health_ = std::move(health);
@@ -115,7 +116,9 @@ class FakeDispatcher : public Dispatcher {
     {
       const std::scoped_lock lock(mutex_);
       if (last_event_id && !last_event_id->starts_with("e-"))
-        missed.push_back(Event{0, "reset", {}, "system", "", "", {}});
+        missed.push_back(Event{.kind = std::string(kEventReset),
+                               .actor = "system",
+                               .data = {{"newest", cat("e-", history_.size())}}});
       const auto after = last_event_id && last_event_id->starts_with("e-")
                              ? std::stoll(last_event_id->substr(2))
                              : std::int64_t(history_.size());
@@ -159,13 +162,14 @@ class FakeDispatcher : public Dispatcher {
     for (const auto& listener : heard) listener->sink(event);
   }
 
+  Metrics numbers;
+
  private:
   struct Listening {
     EventFilter filter;
     std::function<bool(const Event&)> sink;
     bool wants(const Event& event) const {
-      return kind_matches(event.kind, filter.kinds) &&
-             (filter.job_id.empty() || filter.job_id == event.job_id);
+      return event.kind == kTokenRevoked || filter.wants(event);
     }
   };
 
