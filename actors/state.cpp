@@ -25,7 +25,8 @@ State::State(Settings all, const Clock& the_clock, Random& the_random, Database 
       versions(db, settings.dir),
       intents(db),
       idempotency(db),
-      usage(db) {}
+      usage(db),
+      job_writes(db) {}
 
 Result<std::unique_ptr<State>> State::open(const Settings& settings, const Clock& clock,
                                            Random& random) {

@@ -1,6 +1,7 @@
 #pragma once
 #include "base/event.hpp"
 #include "jobs/job_queue.hpp"
+#include "jobs/job_writes.hpp"
 #include "store/event_store.hpp"
 #include "store/idempotency_store.hpp"
 #include "store/intent_store.hpp"
@@ -45,6 +46,7 @@ class State {
   IntentStore intents;
   IdempotencyStore idempotency;
   UsageStore usage;
+  JobWrites job_writes;
 
   /// Appends a durable event; told to subscribers after the commit.
   Status tell(Event event);
