@@ -6,13 +6,13 @@ namespace indx {
 
 Status JobWrites::add(const std::string& job, const JobWrite& write) {
   // The write stands whatever became of its job: one that is gone has nothing to undo any more.
-  INDX_TRY(db_.prepare(
-                  "INSERT INTO job_writes (job, path, moved_from, before_sha256, before_etag, "
+  INDX_TRY(
+      db_.prepare("INSERT INTO job_writes (job, path, moved_from, before_sha256, before_etag, "
                   "after_etag, at) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE EXISTS (SELECT 1 FROM "
                   "jobs WHERE id = ?1)")
-               .bind(job, write.path, write.moved_from, write.before_sha256, write.before_etag,
-                     write.after_etag, to_millis(write.at))
-               .run());
+          .bind(job, write.path, write.moved_from, write.before_sha256, write.before_etag,
+                write.after_etag, to_millis(write.at))
+          .run());
   return {};
 }
 

@@ -363,6 +363,7 @@ class LocalDispatcher : public Dispatcher {
     request.keep = call.keep || call.is_async || running->key.has_value();
     request.max_attempts = backend_.config().jobs.max_attempts;
     request.max_crashes = backend_.config().jobs.max_crashes;
+    if (const auto& reverts = call.operation->job.reverts) request.reverts = reverts(call.input);
     const auto job = backend_.enqueue(request, running->key);
     if (!job) return finish(running, job.error());
     answer_from_job(running, *job, job->is_final());

@@ -54,6 +54,7 @@ Operation vault_doctor();
 Operation job_list();
 Operation job_get();
 Operation job_cancel();
+Operation job_revert();
 Operation token_create();
 Operation token_list();
 Operation token_revoke();

@@ -152,8 +152,8 @@ Result<std::optional<Version>> VersionStore::find(const std::string& path, std::
 
 Result<std::optional<Version>> VersionStore::find_of_job(const std::string& job_id,
                                                          const std::string& sha256) {
-  auto query = db_.prepare(cat("SELECT ", kVersionColumns,
-                               " FROM versions WHERE sha256 = ?1 AND job_id = ?2 LIMIT 1"));
+  auto query = db_.prepare(
+      cat("SELECT ", kVersionColumns, " FROM versions WHERE sha256 = ?1 AND job_id = ?2 LIMIT 1"));
   query.bind(sha256, job_id);
   if (!INDX_TRY(query.step())) return std::optional<Version>();
   return std::optional(version_at(query));

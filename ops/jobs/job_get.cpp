@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "ops/jobs/job_view.hpp"
 #include "ops/operations.hpp"
+#include "ops/versions.hpp"
 
 namespace indx {
 
@@ -25,7 +26,9 @@ struct Output {
 
 Result<Output> run(Context& ctx, const Input& in) {
   const Job job = INDX_TRY(find_job(ctx, in.id));
-  return Output{JsonObject{to_json(job)}};
+  Json record = to_json(job);
+  record["reverted_by"] = INDX_TRY(ctx.versions().reverted_by(job.id));
+  return Output{JsonObject{std::move(record)}};
 }
 
 }  // namespace job_get_op

@@ -10,6 +10,7 @@ namespace {
 class UndoPlanner {
  public:
   void add(const JobWrite& write) {
+    ++number_;
     if (!write.moved_from)
       add_contents(write);
     else if (write.before_sha256)
@@ -63,7 +64,8 @@ class UndoPlanner {
                           .path = write.path,
                           .back_to = {},
                           .file = number,
-                          .inside = {}});
+                          .inside = {},
+                          .number = number_});
   }
 
   void add_move(const JobWrite& write) {
@@ -75,7 +77,8 @@ class UndoPlanner {
                           .path = write.path,
                           .back_to = *write.moved_from,
                           .file = number,
-                          .inside = {}});
+                          .inside = {},
+                          .number = number_});
     plan_.has_moves = true;
   }
 
@@ -84,7 +87,8 @@ class UndoPlanner {
                 .path = write.path,
                 .back_to = *write.moved_from,
                 .file = 0,
-                .inside = {}};
+                .inside = {},
+                .number = number_};
     const std::string below = *write.moved_from + "/";
     std::vector<std::pair<std::string, std::size_t>> moved;
     for (auto it = at_.lower_bound(below); it != at_.end() && it->first.starts_with(below);
@@ -99,6 +103,7 @@ class UndoPlanner {
   }
 
   UndoPlan plan_;
+  std::size_t number_ = 0;
   std::map<std::string, std::size_t> at_;  // which file has a path now
   std::set<std::size_t> has_contents_;
 };

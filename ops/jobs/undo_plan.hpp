@@ -35,6 +35,7 @@ struct UndoAct {
   std::string path, back_to;
   std::size_t file = 0;             ///< place in UndoPlan::files; not for a folder
   std::vector<std::size_t> inside;  ///< FolderBack: files of the plan that are in it
+  std::size_t number = 0;           ///< of the write that it undoes; names its step
 };
 
 struct UndoPlan {

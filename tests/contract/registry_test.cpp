@@ -101,6 +101,7 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
                                           "job_list",
                                           "job_get",
                                           "job_cancel",
+                                          "job_revert",
                                           "token_create",
                                           "token_list",
                                           "token_revoke",
@@ -147,6 +148,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("base_query_inline", "POST", "/v1/bases/query", "base query-inline");
   is("vault_doctor", "POST", "/v1/vault/doctor", "doctor");
   is("job_cancel", "POST", "/v1/jobs/{id}/cancel", "job cancel");
+  is("job_revert", "POST", "/v1/jobs/{id}/revert", "job revert");
   is("ai_status", "GET", "/v1/ai/status", "ai status");
   is("ai_tag", "POST", "/v1/ai/tag", "ai tag");
 }
