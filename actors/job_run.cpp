@@ -3,6 +3,7 @@
 #include "actors/engine_context.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "jobs/job_secrets.hpp"
 
 namespace indx {
 namespace {
@@ -56,9 +57,10 @@ void run_job(Core& core, const Job& job) {
 
   const Operation* operation = core.parts.registry.find(job.kind);
   const auto result = operation != nullptr
-                          ? call_handler(*operation, run, job.input)
+                          ? call_handler(*operation, run, with_secrets(job.input, job.secrets))
                           : Result<Json>(internal_error(cat("Unknown operation ", job.kind, ".")));
-  const auto outcome = outcome_of(result, run->cancel.reason());
+  auto outcome = outcome_of(result, run->cancel.reason());
+  hide_secrets(outcome, job.secrets);
   std::optional<JobProgress> untold;
   {
     const std::scoped_lock lock(run->mutex);

@@ -30,6 +30,7 @@ class State {
     /// A CLI call runs only these jobs and those it enqueues itself (G11); nullopt: all.
     std::optional<std::vector<JobId>> only_jobs;
     VersionLimits versions;
+    std::string secret_key = {};  ///< for secret arguments of jobs; `open` reads or makes it
   };
   static Result<std::unique_ptr<State>> open(const Settings& settings, const Clock& clock,
                                              Random& random);

@@ -359,6 +359,7 @@ class LocalDispatcher : public Dispatcher {
     request.kind = call.operation->name;
     request.operation_version = call.operation->version;
     request.input = call.input;
+    request.secrets = take_secrets(call.operation->input, request.input);
     request.owner = to_owner(call.principal);
     request.keep = call.keep || call.is_async || running->key.has_value();
     request.max_attempts = backend_.config().jobs.max_attempts;
