@@ -16,7 +16,7 @@ struct Input {
 
 /// A job that may still write cannot be undone.
 Result<Job> ended_job(Context& ctx, const std::string& id) {
-  auto job = INDX_TRY(find_job(ctx, id));
+  auto job = INDX_TRY(ctx.jobs().get(JobId{id}));
   if (job.is_final()) return job;
   return make_error(
       Reason::Conflict,
