@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "ops/jobs.hpp"
 #include "ops/jobs/job_view.hpp"
 #include "ops/operations.hpp"
 #include "ops/versions.hpp"
