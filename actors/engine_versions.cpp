@@ -1,6 +1,7 @@
 #include "actors/engine_versions.hpp"
 
 #include "base/text.hpp"
+#include "jobs/job_writes.hpp"
 #include "store/version_store.hpp"
 
 #include <charconv>
@@ -62,6 +63,23 @@ Result<KeptVersion> EngineVersions::read(const NotePath& path, std::int64_t id) 
     std::string bytes = INDX_TRY(store.read(id));
     return KeptVersion{version_row(*version), std::move(bytes)};
   });
+}
+
+Result<std::string> EngineVersions::before_image(const NotePath& path, const JobId& job,
+                                                 const std::string& sha256) {
+  INDX_TRY(check_in_scope(path));
+  return core_.read_state([&](Database& db) -> Result<std::string> {
+    VersionStore store(db, core_.parts.config.index_dir);
+    const auto version = INDX_TRY(store.find_of_job(job.value, sha256));
+    if (!version)
+      return not_found(cat("What `", path.str(), "` held before the job is kept no longer."),
+                       Json{{"path", path.str()}, {"sha256", sha256}});
+    return store.read(version->id);
+  });
+}
+
+Result<std::vector<std::string>> EngineVersions::reverted_by(const JobId& job) {
+  return core_.read_state([&](Database& db) { return JobWrites(db).reverted_by(job.value); });
 }
 
 }  // namespace indx

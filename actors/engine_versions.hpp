@@ -13,6 +13,9 @@ class EngineVersions : public Versions {
   Result<Page<VersionRow>> list(const NotePath& path, int limit,
                                 const std::string& cursor) override;
   Result<KeptVersion> read(const NotePath& path, std::int64_t id) override;
+  Result<std::string> before_image(const NotePath& path, const JobId& job,
+                                   const std::string& sha256) override;
+  Result<std::vector<std::string>> reverted_by(const JobId& job) override;
 
  private:
   Status check_in_scope(const NotePath& path) const;

@@ -1,10 +1,11 @@
 #include "actors/job_run.hpp"
 
 #include "actors/engine_context.hpp"
-#include "actors/suspension.hpp"
 #include "actors/engine_metrics.hpp"
+#include "actors/suspension.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "jobs/job_secrets.hpp"
 
 namespace indx {
 namespace {
@@ -65,12 +66,6 @@ Result<Json> call_handler(const Operation& operation, const std::shared_ptr<Run>
   }
 }
 
-Json whole_input(const Job& job) {
-  Json input = job.input;
-  if (job.secrets.is_object()) input.update(job.secrets);
-  return input;
-}
-
 }  // namespace
 
 Error time_limit_passed(milliseconds limit) {
@@ -95,7 +90,7 @@ JobEnd run_job(Core& core, const Claimed& claimed) {
 
   const Operation* operation = core.parts.registry.find(job.kind);
   const auto result = operation != nullptr
-                          ? call_handler(*operation, run, whole_input(job))
+                          ? call_handler(*operation, run, with_secrets(job.input, job.secrets))
                           : Result<Json>(internal_error(cat("Unknown operation ", job.kind, ".")));
   log_debug("job ended", {{"operation", job.kind}, {"ok", result.has_value()}});
   if (!core.parts.running.handler_returned(lease)) {
@@ -107,7 +102,8 @@ JobEnd run_job(Core& core, const Claimed& claimed) {
 
   // shared: by the attempts to store it
   const auto outcome =
-      std::make_shared<const JobOutcome>(outcome_of(result, run->cancel.reason(), job.time_limit));
+      std::make_shared<JobOutcome>(outcome_of(result, run->cancel.reason(), job.time_limit));
+  hide_secrets(*outcome, job.secrets);
   std::optional<JobProgress> untold;
   {
     const std::scoped_lock lock(run->mutex);

@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "store/columns.hpp"
 #include "vault/write_recovery.hpp"
 
 namespace indx {
@@ -44,6 +45,17 @@ Json event_data(const WriteOutcome& outcome) {
   Json data{{"path", outcome.path.str()}, {"etag", outcome.etag}};
   if (!outcome.old_etag.empty()) data["old_etag"] = outcome.old_etag;
   return data;
+}
+
+/// What job_revert needs to undo it.
+JobWrite job_write_of(const WriteIntent& intent, const WriteOutcome& outcome) {
+  JobWrite write{.path = outcome.path.str(), .at = intent.at};
+  write.moved_from = null_if_empty(outcome.moved_from);
+  if (intent.outcome.value("is_folder", false)) return write;
+  write.before_sha256 = null_if_empty(intent.before_sha256);
+  write.before_etag = null_if_empty(outcome.old_etag);
+  write.after_etag = null_if_empty(outcome.etag);
+  return write;
 }
 
 /// The SHA-256 of what the path holds; empty: no file.
@@ -150,6 +162,8 @@ Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome&
                          .job_id = intent.job_id,
                          .data = event_data(outcome)}));
   if (outcome.changed) INDX_TRY(keep_journal(state, intent));
+  if (outcome.changed && !intent.job_id.empty())
+    INDX_TRY(state.job_writes.add(intent.job_id, job_write_of(intent, outcome)));
   if (!intent.step_key.empty()) {
     // The instance of the promise: after a crash this one is another. The generation tells whose
     // try it was.

@@ -29,8 +29,8 @@ Status begin_write(State& state, const NoteWrite& write);
 /// (b): the file. False: an external edit was found and put back; its bytes go to `*displaced`.
 Result<bool> perform_write(const Vault& vault, NoteWrite& write, std::string* displaced);
 
-/// (c): promise kept: event, step result, idempotent reply. Also used when nothing had to be
-/// written.
+/// (c): promise kept: event, step result, idempotent reply, what the job wrote. Also used when
+/// nothing had to be written.
 Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome& outcome);
 
 /// Instead of (c): the promise is dropped; displaced bytes are kept as a version.

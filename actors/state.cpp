@@ -1,6 +1,7 @@
 #include "actors/state.hpp"
 
 #include "base/log.hpp"
+#include "base/secret_box.hpp"
 #include "base/text.hpp"
 #include "jobs/job_state.hpp"
 
@@ -30,19 +31,23 @@ State::State(Settings all, const Clock& the_clock, Random& the_random, Database 
       clock(the_clock),
       random(the_random),
       db(std::move(connection)),
-      queue(db, clock, random, {settings.jobs.lease, {}, settings.dir + "/spill"}),
+      queue(db, clock, random,
+            {settings.jobs.lease, {}, settings.dir + "/spill", settings.secret_key}),
       events(db),
       tokens(db),
       versions(db, settings.dir),
       intents(db),
       idempotency(db),
       usage(db),
-      schedules(db, clock) {}
+      schedules(db, clock),
+      job_writes(db) {}
 
 Result<std::unique_ptr<State>> State::open(const Settings& settings, const Clock& clock,
                                            Random& random) {
   auto db = INDX_TRY(open_state_db(settings.dir, settings.durability));
-  return std::unique_ptr<State>(new State(settings, clock, random, std::move(db)));
+  Settings keyed = settings;
+  keyed.secret_key = INDX_TRY(read_or_make_secret_key(settings.dir + "/key"));
+  return std::unique_ptr<State>(new State(std::move(keyed), clock, random, std::move(db)));
 }
 
 Status State::tell(Event event) {

@@ -4,6 +4,7 @@
 #include "jobs/job_queue.hpp"
 #include "jobs/schedules.hpp"
 #include "ops/doctor.hpp"
+#include "jobs/job_writes.hpp"
 #include "store/event_store.hpp"
 #include "store/idempotency_store.hpp"
 #include "store/intent_store.hpp"
@@ -44,6 +45,7 @@ class State {
     std::string time_zone;  ///< of the built-in schedules; empty: the system's
     /// Fills in what the operation says about its jobs, for a job that a schedule asks for.
     std::function<void(JobRequest&)> complete_request = {};
+    std::string secret_key = {};  ///< for secret arguments of jobs; `open` reads or makes it
   };
   static Result<std::unique_ptr<State>> open(const Settings& settings, const Clock& clock,
                                              Random& random);
@@ -61,6 +63,7 @@ class State {
   IdempotencyStore idempotency;
   UsageStore usage;
   Schedules schedules;
+  JobWrites job_writes;
 
   /// Appends a durable event; told to subscribers after the commit.
   Status tell(Event event);

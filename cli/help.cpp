@@ -166,7 +166,7 @@ Json operation_contract(const Operation& operation, const std::vector<Command>& 
           {"http", {{"method", operation.route.method}, {"path", operation.route.pattern}}},
           {"cli", command == commands.end() ? "" : "indx " + usage_of(*command)},
           {"input", to_json_schema(operation.input)},
-          {"output", to_json_schema(operation.output)},
+          {"output", to_json_schema(operation.output, SchemaUse::Output)},
           {"errors", failures}};
 }
 

@@ -100,7 +100,8 @@ Json responses(const Operation& operation) {
   const Json envelope{
       {"type", "object"},
       {"required", {"ok", "data"}},
-      {"properties", {{"ok", {{"const", true}}}, {"data", to_json_schema(operation.output)}}}};
+      {"properties",
+       {{"ok", {{"const", true}}}, {"data", to_json_schema(operation.output, SchemaUse::Output)}}}};
   Json success{{"description", operation.summary}};
   if (operation.route.method != "HEAD")
     success["content"] = Json{{"application/json", {{"schema", envelope}}}};

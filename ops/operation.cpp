@@ -30,11 +30,8 @@ JobRequest job_request(const Operation& operation, Json input, JobOwner owner,
   // Who joins a job sees its result, and who changes one has it run with the rights of its owner.
   if (!request.unique_key.empty() && policy.on_duplicate != OnDuplicate::Reject)
     request.unique_key = owner.subject + "\n" + request.unique_key;
-  for (const auto& property : operation.input->properties) {
-    if (!property.schema.is_secret || !input.contains(property.name)) continue;
-    request.secrets[property.name] = std::move(input[property.name]);
-    input.erase(property.name);
-  }
+  if (policy.reverts) request.reverts = policy.reverts(input);
+  request.secrets = take_secrets(operation.input, input);
   request.input = std::move(input);
   request.owner = std::move(owner);
   return request;

@@ -52,6 +52,8 @@ struct JobPolicy {
   /// own.
   std::function<std::string(const Json& input)> unique_key = {};
   OnDuplicate on_duplicate = OnDuplicate::Join;
+  /// Id of the job whose writes its job undoes; empty function or text: none.
+  std::function<std::string(const Json& input)> reverts = {};
 };
 
 struct Failure {

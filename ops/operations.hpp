@@ -56,6 +56,7 @@ Operation job_list();
 Operation job_get();
 Operation job_events();
 Operation job_cancel();
+Operation job_revert();
 Operation job_pause();
 Operation job_resume();
 Operation job_retry();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace indx {
 namespace {
@@ -32,6 +33,27 @@ class Validator {
  public:
   /// Checks and completes `value` in place.
   void check(const SchemaNode& node, Json& value, const std::string& path, int depth) {
+    // Inside of a secret an error names the whole of it, and nothing that it holds.
+    const bool is_outermost = node.is_secret && !secret_path_;
+    if (is_outermost) secret_path_ = path;
+    check_value(node, value, path, depth);
+    if (is_outermost) secret_path_.reset();
+  }
+
+  Result<Json> finish(Json value) {
+    if (errors_.empty()) return value;
+    Json details = errors_.front();
+    std::string message = details["message"].get<std::string>();
+    details.erase("message");
+    if (errors_.size() > 1) {
+      message += cat(" (and ", errors_.size() - 1, " more)");
+      details["errors"] = errors_;
+    }
+    return invalid(std::move(message), std::move(details));
+  }
+
+ private:
+  void check_value(const SchemaNode& node, Json& value, const std::string& path, int depth) {
     if (errors_.size() >= kMaxSchemaErrors) return;
     if (depth > kMaxJsonDepth)
       return fail(path, cat("nesting of at most ", kMaxJsonDepth), "deeper nesting");
@@ -56,21 +78,11 @@ class Validator {
     }
   }
 
-  Result<Json> finish(Json value) {
-    if (errors_.empty()) return value;
-    Json details = errors_.front();
-    std::string message = details["message"].get<std::string>();
-    details.erase("message");
-    if (errors_.size() > 1) {
-      message += cat(" (and ", errors_.size() - 1, " more)");
-      details["errors"] = errors_;
-    }
-    return invalid(std::move(message), std::move(details));
-  }
-
- private:
-  void fail(const std::string& path, const std::string& expected, const std::string& actual,
+  void fail(const std::string& place, const std::string& expected, const std::string& found,
             std::string message = {}) {
+    const std::string& path = secret_path_ ? *secret_path_ : place;
+    const std::string& actual = secret_path_ ? "(hidden)" : found;
+    if (secret_path_) message.clear();
     if (message.empty())
       message = cat(path.empty() ? "The input" : "`" + path + "`", " must be ", expected, ", not ",
                     actual, ".");
@@ -170,7 +182,15 @@ class Validator {
   }
 
   std::vector<Json> errors_;
+  std::optional<std::string> secret_path_;  // of the secret that is being checked
 };
+
+/// A key as a JSON pointer has it (RFC 6901).
+std::string pointer_token(const std::string& key) {
+  std::string token;
+  for (const char c : key) token += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return token;
+}
 
 Json base_schema(const SchemaNode& node) {
   Json schema = Json::object();
@@ -204,19 +224,24 @@ const SchemaNode::Property* SchemaNode::find(std::string_view name) const {
   return it == properties.end() ? nullptr : &*it;
 }
 
-Json to_json_schema(const SchemaNode& node) {
+Json to_json_schema(const SchemaNode& node, SchemaUse use) {
   Json schema = base_schema(node);
+  if (node.is_secret) {
+    schema["format"] = "password";
+    if (use == SchemaUse::Input) schema["writeOnly"] = true;
+    schema.erase("default");
+  }
   if (node.is_nullable && schema.contains("type"))
     schema["type"] = Json::array({schema["type"], "null"});
-  if (node.type == Type::Array) schema["items"] = to_json_schema(*node.items);
+  if (node.type == Type::Array) schema["items"] = to_json_schema(*node.items, use);
   if (node.type == Type::Map)
     schema["additionalProperties"] =
-        node.items->type == Type::Any ? Json(true) : to_json_schema(*node.items);
+        node.items->type == Type::Any ? Json(true) : to_json_schema(*node.items, use);
   if (node.type != Type::Object) return schema;
   Json properties = Json::object();
   Json required = Json::array();
   for (const auto& property : node.properties) {
-    properties[property.name] = to_json_schema(property.schema);
+    properties[property.name] = to_json_schema(property.schema, use);
     if (property.is_required) required.push_back(property.name);
   }
   schema["properties"] = std::move(properties);
@@ -280,6 +305,43 @@ Json mask_secrets(const SchemaNode& node, Json value) {
       if (const auto it = value.find(property.name); it != value.end())
         *it = mask_secrets(property.schema, std::move(*it));
   return value;
+}
+
+namespace {
+
+void take_below(const SchemaNode& node, Json& value, const std::string& pointer, Json& taken) {
+  if (value.is_null()) return;
+  if (node.is_secret) {
+    taken[pointer] = std::exchange(value, "***");
+    return;
+  }
+  const auto below = [&](const std::string& key) { return cat(pointer, "/", pointer_token(key)); };
+  if ((node.type == Type::Array && value.is_array()))
+    for (std::size_t i = 0; i < value.size(); ++i)
+      take_below(*node.items, value[i], below(cat(i)), taken);
+  if (node.type == Type::Map && value.is_object())
+    for (auto& [key, item] : value.items()) take_below(*node.items, item, below(key), taken);
+  if (node.type == Type::Object && value.is_object())
+    for (const auto& property : node.properties)
+      if (const auto it = value.find(property.name); it != value.end())
+        take_below(property.schema, *it, below(property.name), taken);
+}
+
+}  // namespace
+
+Json take_secrets(const SchemaNode& node, Json& input) {
+  Json taken = Json::object();
+  take_below(node, input, "", taken);
+  return taken.empty() ? Json() : taken;
+}
+
+Json with_secrets(Json input, const Json& secrets) {
+  if (!secrets.is_object()) return input;
+  for (const auto& [pointer, value] : secrets.items()) {
+    const Json::json_pointer place(pointer);
+    if (input.contains(place)) input.at(place) = value;
+  }
+  return input;
 }
 
 Result<Json> validate(const SchemaNode& node, const Json& value) {

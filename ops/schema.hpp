@@ -38,8 +38,9 @@ struct SchemaNode::Property {
   bool is_required = false;
 };
 
-/// JSON Schema 2020-12 for OpenAPI.
-Json to_json_schema(const SchemaNode& node);
+enum class SchemaUse : std::uint8_t { Input, Output };
+/// JSON Schema 2020-12 for OpenAPI. A secret is a password; as input also `writeOnly`.
+Json to_json_schema(const SchemaNode& node, SchemaUse use = SchemaUse::Input);
 /// The portable projection for MCP hosts (mcp.md section 9): single types, typed items, no refs; a
 /// field of any JSON `x` becomes the string `x_json`.
 Json to_portable_schema(const SchemaNode& node);
@@ -50,6 +51,12 @@ Json to_portable_value(const SchemaNode& node, Json value);
 
 /// The value without its secrets, for what is stored or shown again.
 Json mask_secrets(const SchemaNode& node, Json value);
+
+/// Takes the values of secret fields out of a validated input, which keeps the text `***` in their
+/// place. Gives them by JSON pointer, `{"/auth/token": "…"}`; null: there are none.
+Json take_secrets(const SchemaNode& node, Json& input);
+/// The input with its secrets in their places again.
+Json with_secrets(Json input, const Json& secrets);
 
 /// Deepest nesting of a value that `validate` takes.
 inline constexpr int kMaxJsonDepth = 64;

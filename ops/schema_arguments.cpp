@@ -192,15 +192,9 @@ Result<Json> parse_text_map(const SchemaNode& node, const std::string& name,
   return map;
 }
 
-}  // namespace
-
-Json repair_arguments(const SchemaNode& node, Json value, std::vector<std::string>* repaired) {
-  if (value.is_null()) value = Json::object();
-  return Repair(repaired).apply(node, std::move(value), "");
-}
-
-Result<Json> parse_text_value(const SchemaNode& node, const std::string& name,
-                              const std::vector<std::string>& values) {
+/// Its error may repeat what was given.
+Result<Json> parse_shown_value(const SchemaNode& node, const std::string& name,
+                               const std::vector<std::string>& values) {
   if (values.empty())
     return invalid(cat("`", name, "` needs a value."),
                    Json{{"path", name}, {"expected", expected_text(node)}});
@@ -213,6 +207,22 @@ Result<Json> parse_text_value(const SchemaNode& node, const std::string& name,
                         {"actual", cat(values.size(), " values")}});
   if (node.is_nullable && values.front() == "null") return Json(nullptr);
   return parse_scalar(node, name, values.front());
+}
+
+}  // namespace
+
+Json repair_arguments(const SchemaNode& node, Json value, std::vector<std::string>* repaired) {
+  if (value.is_null()) value = Json::object();
+  return Repair(repaired).apply(node, std::move(value), "");
+}
+
+Result<Json> parse_text_value(const SchemaNode& node, const std::string& name,
+                              const std::vector<std::string>& values) {
+  auto value = parse_shown_value(node, name, values);
+  if (value.has_value() || !node.is_secret) return value;
+  const std::string expected = expected_text(node);
+  return invalid(cat("`", name, "` must be ", expected, ", not (hidden)."),
+                 Json{{"path", name}, {"expected", expected}, {"actual", "(hidden)"}});
 }
 
 }  // namespace indx

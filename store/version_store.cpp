@@ -70,8 +70,12 @@ Version version_at(Database::Statement& query) {
           .at = time_at(query, 6)};
 }
 
-// The condition for all victims; ?1 is the time after which a job's versions are kept.
-constexpr std::string_view kPrunable = "NOT (job_id <> '' AND at >= ?1)";
+// The condition for all victims; ?1 is the time after which a job's versions are kept. A job that
+// still runs, ended after it, or is being reverted needs those of its first day too.
+constexpr std::string_view kPrunable =
+    "NOT (job_id <> '' AND (at >= ?1 OR EXISTS (SELECT 1 FROM jobs AS j WHERE j.id = "
+    "versions.job_id AND (j.finished_at IS NULL OR j.finished_at >= ?1)) OR EXISTS (SELECT 1 FROM "
+    "jobs AS j WHERE j.reverts = versions.job_id AND j.finished_at IS NULL)))";
 
 Result<std::vector<std::int64_t>> expired_versions(Database& db, const VersionLimits& limits,
                                                    Timestamp now, int batch) {
@@ -142,6 +146,15 @@ Result<std::optional<Version>> VersionStore::find(const std::string& path, std::
   auto query =
       db_.prepare(cat("SELECT ", kVersionColumns, " FROM versions WHERE id = ?1 AND path = ?2"));
   query.bind(id, path);
+  if (!INDX_TRY(query.step())) return std::optional<Version>();
+  return std::optional(version_at(query));
+}
+
+Result<std::optional<Version>> VersionStore::find_of_job(const std::string& job_id,
+                                                         const std::string& sha256) {
+  auto query = db_.prepare(
+      cat("SELECT ", kVersionColumns, " FROM versions WHERE sha256 = ?1 AND job_id = ?2 LIMIT 1"));
+  query.bind(sha256, job_id);
   if (!INDX_TRY(query.step())) return std::optional<Version>();
   return std::optional(version_at(query));
 }

@@ -40,10 +40,12 @@ class VersionStore {
       int limit = -1);
   /// nullopt when the path has no such version.
   Result<std::optional<Version>> find(const std::string& path, std::int64_t id);
+  /// One with these bytes that a write of the job left, whatever its path is by now.
+  Result<std::optional<Version>> find_of_job(const std::string& job_id, const std::string& sha256);
   /// `not_found`; `internal` when the bytes on disk no longer have their hash.
   Result<std::string> read(std::int64_t id);
-  /// Oldest first beyond the limits, never those of a job younger than 7 days; at most `batch`
-  /// rows. Gives how many.
+  /// Oldest first beyond the limits, never those of a job that can still be reverted: it is live,
+  /// ended less than 7 days ago, or is being reverted; at most `batch` rows. Gives how many.
   Result<std::int64_t> prune(const VersionLimits& limits, Timestamp now, int batch);
   /// Deletes files that prune left without a row. Call it after that commit, outside a transaction.
   Result<int> sweep_files();

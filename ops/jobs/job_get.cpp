@@ -1,5 +1,6 @@
 #include "ops/jobs/job_view.hpp"
 #include "ops/operations.hpp"
+#include "ops/versions.hpp"
 
 namespace indx {
 namespace job_get_op {
@@ -17,7 +18,9 @@ Result<Output> run(Context& ctx, const Input& in) {
   const Job job = INDX_TRY(ctx.jobs().get(JobId{in.id}));
   const auto faults = INDX_TRY(ctx.jobs().faults(job.id));
   const auto children = INDX_TRY(ctx.jobs().children(job.id));
-  Output out{{to_json(job)}, {}, view_listed_jobs(children)};
+  Json record = to_json(job);
+  record["reverted_by"] = INDX_TRY(ctx.versions().reverted_by(job.id));
+  Output out{{std::move(record)}, {}, view_listed_jobs(children)};
   for (const JobFault& fault : faults)
     out.faults.push_back({fault.what, fault.lease, {fault.error.to_json()}, format_time(fault.at)});
   return out;

@@ -26,8 +26,9 @@ inline bool comes_true(const std::function<bool()>& condition) {
 /// A vault that is served inside of this process, from the moment that it starts.
 class ServedVault {
  public:
-  ServedVault(const TempFolder& folder, const std::function<void(Config&)>& configure)
-      : folder_(folder) {
+  ServedVault(const TempFolder& folder, const std::function<void(Config&)>& configure,
+              Registry operations = make_registry())
+      : registry(std::move(operations)), folder_(folder) {
     Config config;
     config.vault_dir = folder_.path();
     config.index_dir = folder_.path() + "/.indx";
@@ -65,11 +66,18 @@ class ServedVault {
     const Json found = ask("job_get", {{"id", job}});
     return found.contains("job") ? found["job"].value("state", "") : "";
   }
+  /// Starts a job and gives its id once it has succeeded; empty when it does not.
+  std::string run_job(const std::string& operation, const Json& input) const {
+    const auto started = call(operation, input, true);
+    if (!started.result) return {};
+    const bool is_done = comes_true([&] { return state_of(started.job_id) == "succeeded"; });
+    return is_done ? started.job_id : "";
+  }
   bool has_file(const std::string& path) const {
     return std::filesystem::exists(folder_.path() + "/" + path);
   }
 
-  const Registry registry = make_registry();
+  const Registry registry;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Dispatcher> dispatcher;
 

@@ -103,6 +103,7 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
                                           "job_get",
                                           "job_events",
                                           "job_cancel",
+                                          "job_revert",
                                           "job_pause",
                                           "job_resume",
                                           "job_retry",
@@ -169,6 +170,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("job_redrive", "POST", "/v1/jobs/redrive", "job redrive");
   is("job_events", "GET", "/v1/jobs/{id}/history", "job events");
   is("queue_status", "GET", "/v1/queue", "queue status");
+  is("job_revert", "POST", "/v1/jobs/{id}/revert", "job revert");
   is("ai_status", "GET", "/v1/ai/status", "ai status");
   is("ai_tag", "POST", "/v1/ai/tag", "ai tag");
 }

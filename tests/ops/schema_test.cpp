@@ -203,5 +203,59 @@ TEST_CASE("secrets are masked", "[ops][A82]") {
   CHECK(mask_secrets(schema_of(fields), Json{{"op", "indx_x"}})["op"] == "(shown once)");
 }
 
+TEST_CASE("secret arguments are taken out of an input and put back", "[ops][jobs-65]") {
+  struct Account {
+    std::string user, password;
+    static Fields<Account> fields() {
+      return {field("user", &Account::user, "Who."),
+              field("password", &Account::password, "Secret.", secret)};
+    }
+  };
+  struct Login {
+    std::vector<Account> accounts;
+    std::map<std::string, Account> by_name;
+    std::optional<std::string> token;
+  };
+  const Fields<Login> fields = {field("accounts", &Login::accounts, "Several."),
+                                field("by_name", &Login::by_name, "The same by name."),
+                                field("token", &Login::token, "Secret.", secret)};
+  const SchemaNode node = schema_of(fields);
+  const Json input{{"accounts", {{{"user", "a"}, {"password", "pw-a"}}}},
+                   {"by_name", {{"x/y~z", {{"user", "b"}, {"password", "pw-b"}}}}},
+                   {"token", "tok"}};
+
+  Json shown = input;
+  const Json secrets = take_secrets(node, shown);
+
+  CHECK(shown["accounts"][0] == Json{{"user", "a"}, {"password", "***"}});
+  CHECK(shown["by_name"]["x/y~z"]["password"] == "***");
+  CHECK(shown["token"] == "***");
+  CHECK(secrets.size() == 3);
+  CHECK(with_secrets(shown, secrets) == input);
+  CHECK(with_secrets(input, Json()) == input);
+  Json plain{{"accounts", Json::array()}, {"by_name", Json::object()}};
+  CHECK(take_secrets(node, plain).is_null());
+}
+
+TEST_CASE("a wrong secret on a command line is not repeated", "[ops][jobs-65]") {
+  struct Key {
+    Json value;
+    std::vector<std::string> list;
+  };
+  const Fields<Key> fields = {field("value", &Key::value, "Secret.", secret, json_object),
+                              field("list", &Key::list, "Secret.", secret)};
+  const SchemaNode node = schema_of(fields);
+
+  const auto refused =
+      parse_text_value(node.find("value")->schema, "value", {"{\"pw\": \"hunter2"});
+
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().to_json().dump().find("hunter2") == std::string::npos);
+  const auto wrong = validate(node, Json{{"value", Json::object()}, {"list", {"ok", 4711}}});
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().to_json().dump().find("4711") == std::string::npos);
+  CHECK(wrong.error().details["path"] == "list");
+}
+
 }  // namespace
 }  // namespace indx

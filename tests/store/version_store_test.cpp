@@ -128,6 +128,45 @@ TEST_CASE_METHOD(VersionFixture,
   CHECK(store.prune({.per_note = 0}, clock.now(), 100).value() == 1);
 }
 
+TEST_CASE_METHOD(VersionFixture,
+                 "a job keeps the versions of its first day while it can be reverted",
+                 "[store][revert]") {
+  const auto put_job = [&](const std::string& id, const std::string& reverts, bool is_live) {
+    const auto now = to_millis(clock.now());
+    auto insert = db.prepare(
+        "INSERT INTO jobs (id, kind, operation_version, state, input, owner, subject, keep, "
+        "priority, urgency, max_attempts, max_crashes, reverts, progress, error, run_at, "
+        "created_at, updated_at, finished_at) VALUES (?1, 'k', 1, ?2, '{}', '{}', 's', 0, 0, 0, 5, "
+        "3, ?3, '{}', ?4, ?5, ?5, ?5, ?6)");
+    insert.bind(id, is_live ? "ready" : "failed",
+                reverts.empty() ? std::nullopt : std::optional(reverts),
+                is_live ? std::nullopt : std::optional<std::string>("{}"), now,
+                is_live ? std::nullopt : std::optional(now));
+    REQUIRE(insert.run());
+  };
+  const auto pruned = [&] {
+    return store.prune({.per_note = 0, .days = 0}, clock.now(), 100).value();
+  };
+  put_job("long", "", true);
+  keep("a.md", "first", "long");
+  clock.advance(std::chrono::hours(24 * 10));
+  CHECK(pruned() == 0);
+
+  REQUIRE(db.prepare("DELETE FROM jobs WHERE id = 'long'").run());
+  put_job("long", "", false);
+  clock.advance(std::chrono::hours(24 * 6));
+  CHECK(pruned() == 0);
+
+  clock.advance(std::chrono::hours(24 * 2));
+  put_job("undo", "long", true);
+  CHECK(pruned() == 0);
+  CHECK(store.read(store.find_of_job("long", sha256_hex("first")).value()->id).value() == "first");
+  CHECK_FALSE(store.find_of_job("other", sha256_hex("first")).value());
+
+  REQUIRE(db.prepare("DELETE FROM jobs WHERE id = 'undo'").run());
+  CHECK(pruned() == 1);
+}
+
 TEST_CASE_METHOD(VersionFixture, "a version that cannot be made durable leaves no row", "[store]") {
   std::ofstream(dir.path() + "/versions") << "a file where the folder should be";
 

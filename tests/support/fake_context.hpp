@@ -75,6 +75,18 @@ class FakeVersions : public Versions {
       if (owner == path.str() && kept.row.id == id) return kept;
     return not_found("no such version");
   }
+  Result<std::string> before_image(const NotePath&, const JobId&,
+                                   const std::string& sha256) override {
+    for (const auto& [owner, kept] : world_.versions)
+      if (kept.row.sha256 == sha256) return kept.bytes;
+    return not_found("no such version");
+  }
+  Result<std::vector<std::string>> reverted_by(const JobId& job) override {
+    std::vector<std::string> ids;
+    for (const auto& other : world_.jobs)
+      if (other.reverts == job.value) ids.push_back(other.id.value);
+    return ids;
+  }
 
  private:
   FakeWorld& world_;

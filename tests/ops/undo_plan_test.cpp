@@ -1,0 +1,86 @@
+#include "ops/jobs/undo_plan.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace indx {
+namespace {
+
+using UndoKind = UndoAct::Kind;
+using MaybeText = std::optional<std::string>;
+
+/// A write of contents, by etags; the hash of what was there is `sha-<etag>`.
+JobWrite write_of(const std::string& path, const MaybeText& before, const MaybeText& after) {
+  JobWrite write{.path = path, .at = {}};
+  if (before) write.before_sha256 = "sha-" + *before;
+  write.before_etag = before;
+  write.after_etag = after;
+  return write;
+}
+JobWrite move_of(const std::string& from, const std::string& to, const std::string& etag) {
+  auto write = write_of(to, etag, etag);
+  write.moved_from = from;
+  return write;
+}
+JobWrite folder_move_of(const std::string& from, const std::string& to) {
+  return {.path = to, .moved_from = from, .at = {}};
+}
+
+}  // namespace
+
+TEST_CASE("only the net effect of a job on a file is undone", "[ops][revert]") {
+  const auto plan = plan_undo({write_of("a.md", "0", "1"), write_of("a.md", "1", "2"),
+                               write_of("same.md", "5", "6"), write_of("same.md", "6", "5"),
+                               write_of("made.md", {}, "7"), write_of("made.md", "7", {})});
+
+  REQUIRE(plan.acts.size() == 1);
+  CHECK_FALSE(plan.has_moves);
+  const auto& file = plan.files[plan.acts[0].file];
+  CHECK(plan.acts[0].kind == UndoKind::Contents);
+  CHECK(file.before_sha256 == "sha-0");
+  CHECK(file.etag == "2");
+  CHECK_FALSE(file.foreign_change);
+}
+
+TEST_CASE("moves are undone from the last to the first, contents where they were first written",
+          "[ops][revert]") {
+  const auto plan = plan_undo({write_of("p.md", "p", {}), write_of("a.md", "0", "1"),
+                               move_of("a.md", "p.md", "1"), write_of("p.md", "1", "2")});
+
+  REQUIRE(plan.acts.size() == 3);
+  CHECK(plan.has_moves);
+  CHECK(plan.acts[0].kind == UndoKind::MoveBack);
+  CHECK(plan.acts[0].path == "p.md");
+  CHECK(plan.acts[0].back_to == "a.md");
+  CHECK(plan.acts[1].path == "a.md");
+  CHECK(plan.files[plan.acts[1].file].etag == "2");
+  CHECK(plan.files[plan.acts[1].file].before_sha256 == "sha-0");
+  CHECK(plan.files[plan.acts[1].file].last_path == "p.md");
+  CHECK(plan.acts[2].path == "p.md");
+  CHECK(plan.files[plan.acts[2].file].before_sha256 == "sha-p");
+  CHECK_FALSE(plan.files[plan.acts[2].file].etag);
+}
+
+TEST_CASE("files go with the folder that a job moved", "[ops][revert]") {
+  const auto plan = plan_undo({write_of("d/a.md", "0", "1"), write_of("da.md", "x", "y"),
+                               folder_move_of("d", "e"), write_of("e/a.md", "1", "2")});
+
+  REQUIRE(plan.files.size() == 2);
+  REQUIRE(plan.acts.size() == 3);
+  CHECK(plan.acts[0].kind == UndoKind::FolderBack);
+  CHECK(plan.acts[0].inside == std::vector<std::size_t>{0});
+  CHECK(plan.files[0].etag == "2");
+  CHECK(plan.files[0].places == std::set<std::string>{"d/a.md", "e/a.md"});
+  CHECK(plan.acts[2].path == "d/a.md");
+}
+
+TEST_CASE("somebody else's change between two writes of a job is seen", "[ops][revert]") {
+  const auto plan = plan_undo({write_of("a.md", "0", "1"), write_of("a.md", "edited", "2")});
+
+  REQUIRE(plan.acts.size() == 1);
+  const auto& change = plan.files[0].foreign_change;
+  REQUIRE(change);
+  CHECK(change->first == "1");
+  CHECK(change->second == "edited");
+}
+
+}  // namespace indx
