@@ -118,13 +118,15 @@ Status State::rescue_orphans(bool with_jobs) {
   return {};
 }
 
-Status State::prune() {
+Result<bool> State::prune() {
   const auto now = clock.now();
-  INDX_TRY(versions.prune(settings.versions, now, kPruneBatch));
-  INDX_TRY(events.prune(now - kEventAge, kPruneBatch));
-  INDX_TRY(idempotency.prune(now - kIdempotencyAge, kPruneBatch));
-  INDX_TRY(queue.prune(now - kJobAge, kPruneBatch));
-  return {};
+  int left = kPruneBatch;
+  const auto take = [&left](std::int64_t deleted) { left -= static_cast<int>(deleted); };
+  take(INDX_TRY(queue.prune(now - kJobAge, left)));
+  if (left > 0) take(INDX_TRY(idempotency.prune(now - kIdempotencyAge, left)));
+  if (left > 0) take(INDX_TRY(events.prune(now - kEventAge, left)));
+  if (left > 0) take(INDX_TRY(versions.prune(settings.versions, now, left)));
+  return left <= 0;
 }
 
 }  // namespace indx

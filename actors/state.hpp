@@ -58,8 +58,9 @@ class State {
   Result<Job> request_cancel(const JobId& id);
   /// At start: what instances of this data folder that are gone left running (jobs case 1).
   Status rescue_orphans(bool with_jobs);
-  /// One round of upkeep in small pieces: versions, events, idempotency, old jobs.
-  Status prune();
+  /// Deletes a chunk of what is too old: at most 1,000 rows of jobs, idempotency, events and
+  /// versions together. True: there may be more, for another transaction.
+  Result<bool> prune();
 
   std::vector<Event> fresh_events;  ///< of the current batch, in id order
   bool jobs_changed = false;        ///< a job may have become claimable
