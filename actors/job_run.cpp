@@ -74,7 +74,7 @@ void run_job(Core& core, const Job& job) {
           return Json();
         });
     if (ended.has_value()) break;
-    log_warn("end of job not stored", {{"error", ended.error().message}});
+    if (attempt == 0) log_warn("end of job not stored", {{"error", ended.error().message}});
     // While this instance lives nobody else takes the job back, so only a stop or a final answer
     // ends the asking.
     if (!ended.error().is_retryable() || (core.parts.is_draining && attempt >= 10)) break;
