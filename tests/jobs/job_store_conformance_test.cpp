@@ -3,6 +3,8 @@
 #include "store/state_schema.hpp"
 #include "tests/support/temp_dir.hpp"
 
+#include <memory>
+
 namespace indx {
 namespace {
 
@@ -31,7 +33,7 @@ class SqliteJobStore {
 
 TEST_CASE("the jobs of state.db keep the promises of a store of jobs",
           "[jobs][jobs-16][jobs-20][jobs-22][jobs-48]") {
-  JobStoreConformance([] { return std::make_unique<SqliteJobStore>(); }).run();
+  check_job_store([] { return std::make_unique<SqliteJobStore>(); });
 }
 
 }  // namespace indx
