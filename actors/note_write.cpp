@@ -182,14 +182,14 @@ Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome&
   return {};
 }
 
-Status abandon_write(State& state, const NoteWrite& write, const std::string& displaced) {
-  INDX_TRY(state.intents.remove(write.intent.id));
+Result<bool> abandon_write(State& state, const NoteWrite& write, const std::string& displaced) {
+  if (!INDX_TRY(state.intents.remove(write.intent.id))) return false;
   if (!displaced.empty())
     INDX_TRY(
         state.versions.keep(write.intent.path, displaced, write.intent.job_id, write.intent.at));
   for (const auto& bytes : write.also_displaced)
     INDX_TRY(state.versions.keep(write.intent.path, bytes, write.intent.job_id, write.intent.at));
-  return {};
+  return true;
 }
 
 Status settle_writes(State& state, const Vault& vault) {

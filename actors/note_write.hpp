@@ -33,8 +33,9 @@ Result<bool> perform_write(const Vault& vault, NoteWrite& write, std::string* di
 /// nothing had to be written.
 Status finish_write(State& state, const WriteIntent& intent, const WriteOutcome& outcome);
 
-/// Instead of (c): the promise is dropped; displaced bytes are kept as a version.
-Status abandon_write(State& state, const NoteWrite& write, const std::string& displaced);
+/// Instead of (c): the promise is dropped; displaced bytes are kept as a version. False: it was
+/// dropped before.
+Result<bool> abandon_write(State& state, const NoteWrite& write, const std::string& displaced);
 
 /// Before serving: every open promise of a process that died is kept or dropped by what the file
 /// holds.

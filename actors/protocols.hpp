@@ -51,6 +51,7 @@ CAF_ADD_ATOM(indx, indx::atom, drain_atom, "drain")
 CAF_ADD_ATOM(indx, indx::atom, crash_atom, "crash")
 CAF_ADD_ATOM(indx, indx::atom, watch_atom, "watch")
 CAF_ADD_ATOM(indx, indx::atom, spare_atom, "spare")
+CAF_ADD_ATOM(indx, indx::atom, prune_atom, "prune")
 CAF_END_TYPE_ID_BLOCK(indx)
 
 namespace indx {
@@ -68,6 +69,10 @@ using StateActor = caf::typed_actor<
     caf::reacts_to<atom::watch_atom>,
     /// Heartbeat, due jobs, upkeep. Sent by the actor to itself.
     caf::reacts_to<atom::tick_atom>,
+    /// Storage failed at a claim: another try. Sent by the actor to itself.
+    caf::reacts_to<atom::claim_atom, atom::tick_atom>,
+    /// The next chunk of old rows. Sent by the actor to itself.
+    caf::reacts_to<atom::prune_atom>,
     /// No more claims: answers the waiting ones with nothing.
     caf::replies_to<atom::drain_atom>::with<Reply>>;
 

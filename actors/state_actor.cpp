@@ -1,7 +1,8 @@
 #include "actors/state_actor.hpp"
 
-#include "actors/job_run.hpp"
 #include "actors/engine_metrics.hpp"
+#include "actors/job_run.hpp"
+#include "actors/storage_trouble.hpp"
 #include "base/log.hpp"
 
 #include <caf/actor_addr.hpp>
@@ -18,7 +19,12 @@
 namespace indx {
 namespace {
 
-constexpr std::chrono::minutes kPruneEvery{10}, kComplainEvery{1};
+constexpr std::chrono::minutes kPruneEvery{10};
+/// Between two chunks of old rows, so that what others send goes in between.
+constexpr milliseconds kNextChunk{20};
+/// A larger log is moved into the database by force. How long that may hold up everyone.
+constexpr std::int64_t kMaxWalBytes = std::int64_t{64} << 20U;
+constexpr milliseconds kCheckpointPatience{100};
 constexpr milliseconds kShortestWatch{5};
 /// Bounds the time that one commit keeps the other senders waiting.
 constexpr std::size_t kMaxBatch = 2000;
@@ -53,19 +59,25 @@ struct StateActorState {
   void wait_for_job(caf::typed_response_promise<Claimed> promise,
                     const caf::strong_actor_ptr& from);
   void tick();
+  void prune();
+  void bound_wal();
   void watch();
   void drain();
   void on_runner_down(const caf::actor_addr& runner);
 
+  /// Runs `body` in one transaction. What it has to tell is told after the commit; after a failure
+  /// nothing of it is stored or told, and the log says so at most once a minute.
   template <typename Body>
-  Status transact(Body body);
+  Status store(std::string_view doing, const Body& body);
+  void try_claims_again();
   void send_commit();
-  void apply(std::vector<Result<Json>>& results,
-             std::vector<std::pair<StateChange, caf::typed_response_promise<Reply>>>& batch);
+  Status apply(std::vector<Result<Json>>& results,
+               std::vector<std::pair<StateChange, caf::typed_response_promise<Reply>>>& batch);
   bool has_to_look() const {
-    return !claims.empty() && !is_draining && (looks_for_jobs || state->jobs_changed);
+    return !claims.empty() && !is_draining && !is_claim_delayed &&
+           (looks_for_jobs || state->jobs_changed);
   }
-  std::vector<Job> claim();
+  Status claim(std::vector<Job>& claimed);
   void hand_out(std::vector<Job> jobs);
   void wake_when_due();
   void abandon(const Lease& lease);
@@ -79,10 +91,13 @@ struct StateActorState {
   std::map<caf::actor_addr, std::optional<Lease>> runners;  ///< and what each was given last
   bool is_commit_sent = false;
   bool is_draining = false;
+  bool is_prune_sent = false;
+  bool is_claim_delayed = false;       ///< storage failed: claims wait for a message
   bool looks_for_jobs = false;         ///< a runner came, or a job may have become due
   std::optional<Timestamp> wakes_at;   ///< a message is on its way that looks for due jobs
   std::optional<Nanoseconds> watches;  ///< the same for the next time limit
-  Nanoseconds next_prune{0}, next_complaint{0};
+  Nanoseconds next_prune{0};
+  StorageTrouble trouble, pinned_wal;
   inline static const char* name = "state";
 };
 
@@ -97,9 +112,9 @@ void StateActorState::send_commit() {
   is_commit_sent = true;
 }
 
-/// Runs `body` in a transaction; what it has to tell is told after the commit, or never.
 template <typename Body>
-Status StateActorState::transact(Body body) {
+Status StateActorState::store(std::string_view doing, const Body& body) {
+  const auto changes_before = state->db.total_changes();
   const auto run = [&]() -> Status {
     auto transaction = INDX_TRY(Database::Transaction::begin(state->db));
     INDX_TRY(body());
@@ -108,7 +123,16 @@ Status StateActorState::transact(Body body) {
   const Status done = run();
   auto events = std::exchange(state->fresh_events, {});
   const auto stops = std::exchange(state->fresh_stops, {});
-  if (!done.has_value()) return done;
+  const auto now = config.parts->clock.monotonic();
+  if (!done.has_value()) {
+    if (done.error().reason == Reason::StaleLease) return done;  // of a try that ended meanwhile
+    if (const auto line = trouble.failed(doing, done.error(), now))
+      log_error("state.db cannot be written", *line);
+    return done;
+  }
+  // A transaction that had nothing to write proves nothing.
+  if (state->db.total_changes() != changes_before)
+    if (const auto line = trouble.worked(now)) log_info("state.db can be written again", *line);
   if (!events.empty()) {
     count_job_events(*config.parts, events);
     caf::anon_send(config.directory->get<EventBusActor>(), atom::publish_atom::value,
@@ -120,7 +144,7 @@ Status StateActorState::transact(Body body) {
 }
 
 /// Each change in a savepoint of its own, so that one that fails undoes nothing of the others.
-void StateActorState::apply(
+Status StateActorState::apply(
     std::vector<Result<Json>>& results,
     std::vector<std::pair<StateChange, caf::typed_response_promise<Reply>>>& batch) {
   for (const auto& [change, promise] : batch) {
@@ -128,9 +152,12 @@ void StateActorState::apply(
     const auto stops_before = state->fresh_stops.size();
     results.push_back(state->db.savepoint([&, run = &change.apply] { return (*run)(*state); }));
     if (results.back().has_value()) continue;
+    // Without its transaction the rest of the batch would be stored one by one.
+    if (!state->db.is_in_transaction()) return results.back().error();
     state->fresh_events.resize(events_before);
     state->fresh_stops.resize(stops_before, {JobId(), CancelReason::None});
   }
+  return {};
 }
 
 // Changes and claims share the transaction: the end of one job brings its runner the next one. An
@@ -144,20 +171,15 @@ void StateActorState::commit() {
   std::vector<Result<Json>> results;
   std::vector<Job> claimed;
   const auto began = config.parts->clock.monotonic();
-  const Status done = transact([&]() -> Status {
-    apply(results, batch);
+  const Status done = store("commit", [&]() -> Status {
+    INDX_TRY(apply(results, batch));
     has_looked = has_to_look();
-    if (has_looked) claimed = claim();
-    return {};
+    return has_looked ? claim(claimed) : Status();
   });
   if (!done.has_value()) {
-    if (const auto now = config.parts->clock.monotonic(); now >= next_complaint) {
-      log_error("commit failed", {{"error", done.error().message}});
-      next_complaint = now + kComplainEvery;
-    }
     results.assign(batch.size(), done.error());
     claimed.clear();
-    looks_for_jobs = true;  // the next tick tries again
+    try_claims_again();
   }
   if (!batch.empty())
     count_commit(config.parts->metrics, results, config.parts->clock.monotonic() - began);
@@ -167,17 +189,31 @@ void StateActorState::commit() {
   if (has_looked) wake_when_due();
 }
 
-std::vector<Job> StateActorState::claim() {
+/// A claim that fails is tried again later, and undoes nothing of the changes before it.
+Status StateActorState::claim(std::vector<Job>& claimed) {
   const auto events_before = state->fresh_events.size();
   const auto stops_before = state->fresh_stops.size();
   looks_for_jobs = state->jobs_changed = false;
   auto jobs = state->db.savepoint([&] { return state->claim(static_cast<int>(claims.size())); });
-  if (jobs.has_value()) return std::move(jobs).value();
-  log_warn("claim failed; trying again", {{"error", jobs.error().message}});
+  if (jobs.has_value()) {
+    claimed = std::move(jobs).value();
+    return {};
+  }
+  if (!state->db.is_in_transaction()) return jobs.error();
+  if (const auto line =
+          trouble.failed("claim of a job", jobs.error(), config.parts->clock.monotonic()))
+    log_error("state.db cannot be written", *line);
   state->fresh_events.resize(events_before);
   state->fresh_stops.resize(stops_before, {JobId(), CancelReason::None});
-  looks_for_jobs = true;
+  try_claims_again();
   return {};
+}
+
+void StateActorState::try_claims_again() {
+  looks_for_jobs = true;
+  if (claims.empty() || is_claim_delayed) return;
+  is_claim_delayed = true;
+  self->delayed_send(self, trouble.wait(), atom::claim_atom::value, atom::tick_atom::value);
 }
 
 // A job is known as running before its runner hears of it, so that no cancel falls in between.
@@ -247,25 +283,53 @@ void StateActorState::tick() {
                            atom::change_atom::value, StateChange{run_due_schedules});
   wakes_at.reset();
   watches.reset();
-  const Status done = transact([&]() -> Status {
+  const Status beat = store("heartbeat", [&]() -> Status {
     for (const auto& [job, is_pause] : INDX_TRY(state->queue.heartbeat(config.settings.instance)))
       state->fresh_stops.emplace_back(job,
                                       is_pause ? CancelReason::Pause : CancelReason::Requested);
-    if (const auto now = config.parts->clock.monotonic(); now >= next_prune) {
-      INDX_TRY(state->prune());
-      next_prune = now + kPruneEvery;
-    }
     return {};
   });
-  if (!done.has_value()) log_warn("heartbeat failed", {{"error", done.error().message}});
+  if (beat.has_value() && config.parts->clock.monotonic() >= next_prune && !is_prune_sent) prune();
+  bound_wal();
   // Files of rows that are gone: after the commit, so that a rollback never leaves a row without
   // its file.
   for (const auto& swept : {state->queue.sweep_spill(), state->versions.sweep_files()})
-    if (!swept.has_value())
+    if (!swept.has_value() && trouble.is_over())
       log_warn("old files were not removed", {{"error", swept.error().message}});
   watch();
   looks_for_jobs = true;
   commit();
+}
+
+void StateActorState::prune() {
+  bool is_more = false;
+  const Status done = store("removal of old rows", [&]() -> Status {
+    is_more = !INDX_TRY(state->prune()).is_done;
+    return {};
+  });
+  is_prune_sent = done.has_value() && is_more && !is_draining;
+  if (is_prune_sent)
+    self->delayed_send(self, kNextChunk, atom::prune_atom::value);
+  else if (done.has_value())
+    next_prune = config.parts->clock.monotonic() + kPruneEvery;
+}
+
+void StateActorState::bound_wal() {
+  if (state->db.wal_bytes() <= kMaxWalBytes) return;
+  const auto now = config.parts->clock.monotonic();
+  const auto moved = state->db.checkpoint(kCheckpointPatience);
+  if (moved.has_value() && moved->is_complete) {
+    if (const auto line = pinned_wal.worked(now))
+      log_info("the write-ahead log of state.db is short again", *line);
+    return;
+  }
+  const auto error = moved.has_value() ? make_error(Reason::Unavailable,
+                                                    "A reader still needs the write-ahead log.")
+                                       : moved.error();
+  if (auto line = pinned_wal.failed("checkpoint", error, now)) {
+    (*line)["bytes"] = state->db.wal_bytes();
+    log_warn("the write-ahead log of state.db cannot be made shorter", *line);
+  }
 }
 
 // Time limits are measured on the monotonic clock, which stands still while a laptop sleeps.
@@ -293,17 +357,13 @@ void StateActorState::watch_later() {
 void StateActorState::abandon(const Lease& lease) {
   commit();  // its end may have come just now
   Job job;
-  const Status ended = transact([&]() -> Status {
+  const Status ended = store("end of a try", [&]() -> Status {
     if (const auto now = INDX_TRY(state->queue.get(lease.job))) job = *now;
     INDX_TRY(state->finish(
         lease, {.kind = JobOutcome::Kind::TimedOut, .error = time_limit_passed(job.time_limit)}));
     return {};
   });
-  if (!ended.has_value()) {  // an end that came in between is no trouble, anything else comes again
-    if (ended.error().reason != Reason::StaleLease)
-      log_warn("a try that took too long is not ended yet", {{"error", ended.error().message}});
-    return;
-  }
+  if (!ended.has_value()) return;  // it comes again, unless its end came in between
   auto& stuck = config.parts->stuck_handlers;
   ++stuck;
   if (!config.parts->running.abandon(lease)) {
@@ -349,6 +409,14 @@ StateActor::behavior_type state_actor(StateActor::stateful_pointer<StateActorSta
       [self](atom::commit_atom) { self->state.commit(); },
       [self](atom::watch_atom) { self->state.watch(); },
       [self](atom::tick_atom) { self->state.tick(); },
+      [self](atom::claim_atom, atom::tick_atom) {
+        self->state.is_claim_delayed = false;
+        self->state.send_commit();
+      },
+      [self](atom::prune_atom) {
+        self->state.is_prune_sent = false;
+        self->state.prune();
+      },
       [self](atom::drain_atom) -> Reply {
         self->state.drain();
         return {};

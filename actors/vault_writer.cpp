@@ -104,7 +104,9 @@ struct VaultWriterState {
   void on_promised(const FlightPtr& flight, Result<Json> promised);
   void perform();
   void on_performed(const FlightPtr& flight);
+  void abandon_late(const FlightPtr& flight);
   void on_abandoned(const FlightPtr& flight, Result<Json> abandoned);
+  void on_abandoned_late(const FlightPtr& flight, Result<Json> abandoned);
   void on_done(const FlightPtr& flight, Result<Json> done);
   void index();
   void land(const FlightPtr& flight, Result<Json> result);
@@ -122,6 +124,7 @@ struct VaultWriterState {
   std::vector<FlightPtr> performed;              ///< done and stored, to be indexed all at once
   std::map<std::string, std::string> own_etags;  ///< path → etag of our last committed write
   std::vector<FlightPtr> unfinished;             ///< written, but the end is not stored yet
+  std::vector<FlightPtr> unabandoned;            ///< answered, but the promise is not dropped yet
   std::vector<SeenFile> deferred;                ///< seen while the path was in flight
   bool defers_scan = false;                      ///< the same for a comparison of everything
   std::vector<caf::typed_response_promise<Reply>> drains;
@@ -138,6 +141,7 @@ void VaultWriterState::finish(const FlightPtr& flight) {
 
 void VaultWriterState::pump() {
   for (const auto& flight : std::exchange(unfinished, {})) finish(flight);
+  for (const auto& flight : std::exchange(unabandoned, {})) abandon_late(flight);
   std::set<std::string> passed;  // an older write of the same key goes first
   for (auto it = waiting.begin(); it != waiting.end() && busy.size() < kMaxInFlight;) {
     const auto key = busy_key(it->request.change);
@@ -232,8 +236,12 @@ void VaultWriterState::on_performed(const FlightPtr& flight) {
          flight, &VaultWriterState::on_abandoned);
 }
 
-// When even that commit failed, the promise stays open and the next start settles it.
 void VaultWriterState::on_abandoned(const FlightPtr& flight, Result<Json> abandoned) {
+  if (!abandoned.has_value() && abandoned.error().is_retryable()) {
+    // The caller hears of its failure now; the path stays taken until the promise is dropped.
+    flight->reply(Reply{*flight->failure});
+    return on_abandoned_late(flight, std::move(abandoned));
+  }
   const bool met_edit = flight->is_performed.has_value() && abandoned.has_value();
   if (!met_edit || flight->tries == kMaxTries || !fits_any_text(flight->write.request.change))
     return land(flight, *flight->failure);
@@ -242,6 +250,29 @@ void VaultWriterState::on_abandoned(const FlightPtr& flight, Result<Json> abando
   flight->promise = {};
   flights.erase(flight);
   leave(key);
+}
+
+void VaultWriterState::abandon_late(const FlightPtr& flight) {
+  commit({[flight](State& state) -> Result<Json> {
+           const bool was_open = INDX_TRY(abandon_write(state, flight->write, flight->displaced));
+           // The answer could not release the key of its call while the promise stood.
+           const auto& request = flight->write.request;
+           if (was_open && request.idempotency)
+             INDX_TRY(state.idempotency.release(request.subject, request.idempotency->operation,
+                                                request.idempotency->key));
+           return Json();
+         }},
+         flight, &VaultWriterState::on_abandoned_late);
+}
+
+void VaultWriterState::on_abandoned_late(const FlightPtr& flight, Result<Json> abandoned) {
+  if (!abandoned.has_value() && abandoned.error().is_retryable()) {
+    unabandoned.push_back(flight);
+    self->delayed_send(self, kFinishAgain, atom::pump_atom::value);
+    return;
+  }
+  flights.erase(flight);
+  leave(busy_key(flight->write));
 }
 
 void VaultWriterState::on_done(const FlightPtr& flight, Result<Json> done) {

@@ -74,10 +74,13 @@ class SameKeyCalls {
   void begin(const std::string& id) {
     const std::scoped_lock lock(mutex_);
     running_[id] = true;
+    rows_left_.erase(id);
   }
-  void end(const std::string& id) {
+  /// `leaves_row`: storage failed when the row was to be forgotten; the next call does it.
+  void end(const std::string& id, bool leaves_row) {
     const std::scoped_lock lock(mutex_);
     running_.erase(id);
+    if (leaves_row) rows_left_.insert(id);
     changed_.notify_all();
   }
   /// Blocks until the call ends; false when it still runs after the longest wait, or the waiter was
@@ -95,21 +98,47 @@ class SameKeyCalls {
     const std::scoped_lock lock(mutex_);
     changed_.notify_all();
   }
-  /// The call has ended, but its row could not be forgotten: the next call with the key tries
-  /// again.
+  /// Between asking for the row of a key and `begin`, while nobody can tell whose the row is.
+  class Claim {
+   public:
+    Claim(SameKeyCalls& calls, std::string id) : calls_(calls), id_(std::move(id)) {
+      const std::scoped_lock lock(calls_.mutex_);
+      ++calls_.claiming_[id_];
+    }
+    Claim(const Claim&) = delete;
+    Claim& operator=(const Claim&) = delete;
+    ~Claim() {
+      const std::scoped_lock lock(calls_.mutex_);
+      if (--calls_.claiming_[id_] == 0) calls_.claiming_.erase(id_);
+    }
+
+   private:
+    SameKeyCalls& calls_;
+    std::string id_;
+  };
+  /// Storage failed and did not say whether the row was made. The next call with the key forgets
+  /// it, unless another call has it.
   void leave_row(const std::string& id) {
     const std::scoped_lock lock(mutex_);
-    rows_left_.insert(id);
+    if (!running_.contains(id)) rows_left_.insert(id);
   }
-  bool take_row_left(const std::string& id) {
+  /// For a claimer: true when nobody else can own the row.
+  bool has_row_left(const std::string& id) const {
     const std::scoped_lock lock(mutex_);
-    return rows_left_.erase(id) > 0;
+    const auto claiming = claiming_.find(id);
+    return rows_left_.contains(id) && !running_.contains(id) && claiming != claiming_.end() &&
+           claiming->second == 1;
+  }
+  void forget_row(const std::string& id) {
+    const std::scoped_lock lock(mutex_);
+    rows_left_.erase(id);
   }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, bool> running_;
+  std::map<std::string, int> claiming_;
   std::set<std::string> rows_left_;
   int waiters_ = 0;
 };
@@ -213,12 +242,9 @@ class LocalDispatcher : public Dispatcher {
   /// Owns the key, replays what is remembered, joins its job, or waits once for the call that has
   /// it.
   void claim(const Shared& running, bool may_wait) {
-    auto claimed = backend_.claim_key(running->call.principal.subject, *running->key);
+    const auto claimed = claim_row(running);
     if (!claimed) return refuse(claimed.error(), running->answer);
-    if (!*claimed) {
-      own_key(running);
-      return start(running);
-    }
+    if (!*claimed) return start(running);
     const Backend::Remembered& remembered = **claimed;
     if (remembered.body_hash != running->key->body_hash)
       return refuse(make_error(Reason::IdempotencyKeyReused,
@@ -228,10 +254,6 @@ class LocalDispatcher : public Dispatcher {
                     running->answer);
     if (remembered.is_done) return running->answer(from_reply(remembered));
     if (!remembered.job_id.empty()) return join(running, remembered.job_id);
-    if (same_key_.take_row_left(key_id(*running))) {
-      release(running->call.principal.subject, *running->key, key_id(*running));
-      return claim(running, may_wait);
-    }
     if (!may_wait) return refuse(in_progress(), running->answer);
     const auto status = backend_.run_on_lane([this, running] {
       // Registered on this thread and gone before the wait ends, so the callback never outlives
@@ -242,6 +264,25 @@ class LocalDispatcher : public Dispatcher {
       claim(running, false);
     });
     if (!status) refuse(status.error(), running->answer);
+  }
+
+  /// nullopt: the call owns the key. A row that a failure left behind is forgotten first.
+  Result<std::optional<Backend::Remembered>> claim_row(const Shared& running) {
+    const auto& subject = running->call.principal.subject;
+    const auto id = key_id(*running);
+    const SameKeyCalls::Claim claiming(same_key_, id);
+    auto claimed = backend_.claim_key(subject, *running->key);
+    if (claimed && *claimed && !(*claimed)->is_done && (*claimed)->job_id.empty() &&
+        same_key_.has_row_left(id)) {
+      INDX_TRY(backend_.release_key(subject, *running->key));
+      same_key_.forget_row(id);
+      claimed = backend_.claim_key(subject, *running->key);
+    }
+    if (!claimed)
+      same_key_.leave_row(id);
+    else if (!*claimed)
+      own_key(running);
+    return claimed;
   }
 
   static Error in_progress() {
@@ -256,32 +297,26 @@ class LocalDispatcher : public Dispatcher {
     running->answer = [this, operation = running->call.operation,
                        subject = running->call.principal.subject, key = *running->key,
                        id = key_id(*running), answer = std::move(running->answer)](Answer result) {
-      if (result.job_id.empty())
-        settle(*operation, subject, key, id, result);  // else the job's row answers a repeat
-      same_key_.end(id);
+      // Else the job's row answers a repeat.
+      const bool is_settled = !result.job_id.empty() || settle(*operation, subject, key, result);
+      same_key_.end(id, !is_settled);
       answer(std::move(result));
     };
   }
 
-  void settle(const Operation& operation, const std::string& subject, const IdempotencyKey& key,
-              const std::string& id, const Answer& answer) {
-    if (!answer.result && !is_deterministic(answer.result.error()))
-      return release(subject, key, id);
-    const Status kept =
-        backend_.complete_key(subject, key, answer.http_status, to_reply(operation, answer));
-    if (kept) return;
-    log_warn("an answer cannot be remembered",
-             Json{{"operation", operation.name}, {"reason", kept.error().message}});
-    // A write has its short outcome remembered by its own commit; everything else may run again.
-    release(subject, key, id);
-  }
-
-  void release(const std::string& subject, const IdempotencyKey& key, const std::string& id) {
-    const Status released = backend_.release_key(subject, key);
-    if (released) return;
-    log_warn("an idempotency key is not released yet",
-             Json{{"operation", key.operation}, {"reason", released.error().message}});
-    same_key_.leave_row(id);
+  /// False: the row is still there.
+  bool settle(const Operation& operation, const std::string& subject, const IdempotencyKey& key,
+              const Answer& answer) {
+    if (answer.result || is_deterministic(answer.result.error())) {
+      const Status kept =
+          backend_.complete_key(subject, key, answer.http_status, to_reply(operation, answer));
+      if (kept) return true;
+      if (!kept.error().is_retryable())  // the state writer tells of a database that fails
+        log_warn("an answer cannot be remembered",
+                 Json{{"operation", operation.name}, {"reason", kept.error().message}});
+      // A write has its short outcome remembered by its own commit; everything else may run again.
+    }
+    return backend_.release_key(subject, key).has_value();
   }
 
   void join(const Shared& running, const std::string& job_id) {

@@ -13,6 +13,10 @@
 namespace indx {
 namespace {
 
+constexpr int kBusyTimeoutMs = 5000;
+/// A log that grew while a reader held it back is cut to this when it starts anew.
+constexpr std::int64_t kMaxIdleWalBytes = std::int64_t{64} << 20U;
+
 Error database_error(sqlite3* db, int code, std::string_view doing) {
   const std::string what = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
   const Json details{{"sqlite_code", code}};
@@ -74,7 +78,7 @@ Result<Database> Database::open(const std::string& path, const Options& options)
     return database_error(impl->db, code,
                           "opening " + std::filesystem::path(path).filename().string());
   sqlite3_extended_result_codes(impl->db, 1);
-  sqlite3_busy_timeout(impl->db, 5000);
+  sqlite3_busy_timeout(impl->db, kBusyTimeoutMs);
   int registered = register_tokenizer(impl->db);
   if (registered == SQLITE_OK) registered = register_collector(impl->db);
   if (registered != SQLITE_OK)
@@ -86,8 +90,8 @@ Result<Database> Database::open(const std::string& path, const Options& options)
   if (!options.read_only) INDX_TRY(db.execute("PRAGMA journal_mode=WAL"));
   INDX_TRY(db.execute(cat("PRAGMA synchronous=", synchronous,
                           "; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA "
-                          "secure_delete=FAST; PRAGMA cache_size=-",
-                          options.cache_kib)));
+                          "secure_delete=FAST; PRAGMA journal_size_limit=",
+                          kMaxIdleWalBytes, "; PRAGMA cache_size=-", options.cache_kib)));
   return db;
 }
 
@@ -120,7 +124,32 @@ Status Database::execute(const std::string& sql) {
 }
 
 std::int64_t Database::last_insert_id() const { return sqlite3_last_insert_rowid(impl_->db); }
+std::int64_t Database::total_changes() const { return sqlite3_total_changes64(impl_->db); }
+bool Database::is_in_transaction() const { return sqlite3_get_autocommit(impl_->db) == 0; }
 void Database::interrupt() const { sqlite3_interrupt(impl_->db); }
+
+std::int64_t Database::wal_bytes() const {
+  const char* file = sqlite3_db_filename(impl_->db, "main");
+  if (file == nullptr || *file == '\0') return 0;
+  std::error_code missing;
+  const auto size = std::filesystem::file_size(sqlite3_filename_wal(file), missing);
+  return missing ? 0 : static_cast<std::int64_t>(size);
+}
+
+Result<Database::Checkpoint> Database::checkpoint(std::chrono::milliseconds patience) {
+  sqlite3_busy_timeout(impl_->db, static_cast<int>(patience.count()));
+  const int code =
+      sqlite3_wal_checkpoint_v2(impl_->db, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  sqlite3_busy_timeout(impl_->db, kBusyTimeoutMs);
+  if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY)
+    return database_error(impl_->db, code, "moving the write-ahead log into the database");
+  return Checkpoint{code == SQLITE_OK, wal_bytes()};
+}
+
+Error Database::lost_transaction() {
+  return make_error(Reason::Unavailable,
+                    "The database gave up a transaction because its file failed; try again.");
+}
 
 Database::Statement::Statement(Statement&& other) noexcept
     : db_(other.db_),
@@ -207,11 +236,12 @@ Result<Database::Transaction> Database::Transaction::begin(Database& db) {
   return Transaction(db);
 }
 Database::Transaction::~Transaction() {
-  if (db_ == nullptr) return;
+  if (db_ == nullptr || !db_->is_in_transaction()) return;
   if (const auto undone = db_->execute("ROLLBACK"); !undone.has_value())
     log_warn("rollback failed", {{"error", undone.error().message}});
 }
 Status Database::Transaction::commit() {
+  if (!db_->is_in_transaction()) return lost_transaction();
   INDX_TRY(db_->execute("COMMIT"));
   db_ = nullptr;
   return {};

@@ -2,6 +2,7 @@
 #include "base/config.hpp"
 #include "base/result.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -98,10 +99,24 @@ class Database {
   /// Runs statements without parameters.
   Status execute(const std::string& sql);
   std::int64_t last_insert_id() const;
+  /// Rows that were changed since it was opened; tells whether a transaction had anything to write.
+  std::int64_t total_changes() const;
+  /// False after an I/O error or a full disk ended a transaction on its own.
+  bool is_in_transaction() const;
   /// Stops a running query from another thread.
   void interrupt() const;
 
-  /// BEGIN IMMEDIATE … COMMIT; rolls back when destroyed without commit.
+  /// What the write-ahead log takes on disk.
+  std::int64_t wal_bytes() const;
+  struct Checkpoint {
+    bool is_complete = false;     ///< false: a reader still needs the log, or another one writes
+    std::int64_t bytes_left = 0;  ///< of the log on disk
+  };
+  /// Moves the log into the database and truncates it; waits for readers no longer than `patience`.
+  Result<Checkpoint> checkpoint(std::chrono::milliseconds patience);
+
+  /// BEGIN IMMEDIATE … COMMIT; rolls back when destroyed without commit. An I/O error or a full
+  /// disk may end it early: then nothing of it is stored, and `commit` says so.
   class Transaction {
    public:
     static Result<Transaction> begin(Database& db);
@@ -114,16 +129,20 @@ class Database {
     explicit Transaction(Database& db) : db_(&db) {}
     Database* db_;
   };
-  /// Runs `body` inside a savepoint: an Error undoes what it did and nothing else.
+  /// Runs `body` inside a savepoint: an Error undoes what it did and nothing else. When storage
+  /// fails the whole transaction may be gone with it (`is_in_transaction`).
   template <typename Body>
   auto savepoint(Body&& body) -> decltype(body()) {
     INDX_TRY(execute("SAVEPOINT change"));
     auto result = body();
+    if (!is_in_transaction())
+      return result.has_value() ? decltype(body())(lost_transaction()) : std::move(result);
     INDX_TRY(execute(result.has_value() ? "RELEASE change" : "ROLLBACK TO change; RELEASE change"));
     return result;
   }
 
  private:
+  static Error lost_transaction();
   struct Impl;
   explicit Database(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
