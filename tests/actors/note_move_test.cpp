@@ -116,10 +116,10 @@ TEST_CASE_METHOD(MoveFixture, "what a crash left of a change becomes one job",
 
   CHECK(told() ==
         std::vector<std::string>{is_patch ? "note.updated" : "note.moved", "job.created"});
-  const auto job = state->claim().value();
-  REQUIRE(job.has_value());
-  CHECK(job->input == journal["input"]);
-  CHECK(job->owner.path_globs == std::vector<std::string>{"**"});
+  const auto jobs = state->claim(1).value();
+  REQUIRE(jobs.size() == 1);
+  CHECK(jobs[0].input == journal["input"]);
+  CHECK(jobs[0].owner.path_globs == std::vector<std::string>{"**"});
   REQUIRE(end_journal(*state, "k"));
   CHECK(find_journal(state->db, "k").value().is_null());
   CHECK(state->intents.open_intents().value().empty());

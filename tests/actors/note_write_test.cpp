@@ -34,10 +34,10 @@ struct WriteFixture {
     const auto enqueued = state->enqueue(request);
     INFO((enqueued ? "" : enqueued.error().message));
     REQUIRE(enqueued);
-    const auto job = state->claim();
-    REQUIRE(job);
-    REQUIRE(job->has_value());
-    return {(*job)->id, (*job)->lease, state->settings.instance};
+    const auto jobs = state->claim(1);
+    REQUIRE(jobs);
+    REQUIRE(jobs->size() == 1);
+    return {jobs->front().id, jobs->front().lease, state->settings.instance};
   }
   NoteWrite plan(const std::optional<Lease>& lease) {
     NoteChange change{.kind = NoteChange::Kind::Patch, .path = NotePath::parse("a.md").value()};
