@@ -146,6 +146,18 @@ Result<Job> Core::cancel_job(const JobId& id) {
   return job;
 }
 
+Result<Job> Core::cancel_job(const JobId& id, const ActBy& by) {
+  auto job = INDX_TRY(change_for<Job>([=](State& state) { return state.cancel(id, by); }));
+  parts.running.cancel(id, CancelReason::Requested);
+  return job;
+}
+
+Result<Job> Core::pause_job(const JobId& id, const ActBy& by) {
+  auto job = INDX_TRY(change_for<Job>([=](State& state) { return state.pause(id, by); }));
+  parts.running.cancel(id, CancelReason::Pause);
+  return job;
+}
+
 void Core::add_waiter(const JobId& id) {
   const std::scoped_lock lock(waiters_mutex_);
   ++waiters_[id];

@@ -65,6 +65,7 @@ EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
       lists_(run_->core, run_->principal.path_scope()),
       files_(run_->core, run_->principal.path_scope()),
       doctor_(run_->core, run_->cancel, [this](const JobProgress& told) { progress(told); }),
+      jobs_(run_->core, run_->principal),
       prefix_(std::move(prefix)) {}
 
 // A call whose step failed was paid for all the same.
@@ -371,30 +372,6 @@ Result<Json> EngineContext::reindex(const Reindex& request) {
   });
   return core_.scan(
       {.rebuild = request.rebuild, .reset_db = request.reset_db, .paths = request.paths});
-}
-
-// ---- jobs
-
-Result<Jobs::JobPage> EngineContext::list(const JobFilter& filter, int limit,
-                                          const std::string& cursor) {
-  JobFilter visible = filter;
-  if (!run_->principal.has(Scope::VaultAdmin)) visible.subject = run_->principal.subject;
-  auto page = INDX_TRY(core_.read_state([&](Database& db) {
-    return JobQueue(db, core_.parts.clock, core_.parts.random, {}).list(visible, limit, cursor);
-  }));
-  return JobPage{std::move(page.jobs), std::move(page.next_cursor)};
-}
-
-Result<Job> EngineContext::get(const JobId& id) {
-  auto job = INDX_TRY(core_.job(id));
-  if (run_->principal.has(Scope::VaultAdmin) || job.owner.subject == run_->principal.subject)
-    return job;
-  return not_found(cat("There is no job ", id.value, "."), {{"id", id.value}});
-}
-
-Result<Job> EngineContext::cancel(const JobId& id) {
-  INDX_TRY(get(id));
-  return core_.cancel_job(id);
 }
 
 // ---- models

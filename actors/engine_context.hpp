@@ -2,6 +2,7 @@
 #include "actors/core.hpp"
 #include "actors/engine_doctor.hpp"
 #include "actors/engine_files.hpp"
+#include "actors/engine_jobs.hpp"
 #include "actors/engine_links.hpp"
 #include "actors/engine_lists.hpp"
 #include "actors/engine_versions.hpp"
@@ -44,7 +45,6 @@ struct Run {
 class EngineContext : public Context,
                       private Notes,
                       private Index,
-                      private Jobs,
                       private Models,
                       private Tokens {
  public:
@@ -65,7 +65,7 @@ class EngineContext : public Context,
   Lists& lists() override { return lists_; }
   Files& files() override { return files_; }
   Doctor& doctor() override { return doctor_; }
-  Jobs& jobs() override { return *this; }
+  Jobs& jobs() override { return jobs_; }
   Models& models() override { return *this; }
   Tokens& tokens() override { return *this; }
 
@@ -98,10 +98,6 @@ class EngineContext : public Context,
   Json indexing() override;
   Result<std::shared_ptr<const Corpus>> corpus() override;
   Result<Json> reindex(const Reindex& request) override;
-  // Jobs
-  Result<JobPage> list(const JobFilter& filter, int limit, const std::string& cursor) override;
-  Result<Job> get(const JobId& id) override;
-  Result<Job> cancel(const JobId& id) override;
   // Models
   bool is_configured() const override;
   std::string provider() const override;
@@ -131,6 +127,7 @@ class EngineContext : public Context,
   EngineLists lists_;
   EngineFiles files_;
   EngineDoctor doctor_;
+  EngineJobs jobs_;
   std::string prefix_;
   std::vector<UsageRecord>
       unsettled_;  ///< calls that ended inside the current step, committed with it

@@ -31,6 +31,10 @@ class RunningJobs {
     }
     for (const auto& token : all) token.cancel(why);
   }
+  std::size_t size() const {
+    const std::scoped_lock lock(mutex_);
+    return tokens_.size();
+  }
   bool empty() const {
     const std::scoped_lock lock(mutex_);
     return tokens_.empty();

@@ -15,6 +15,12 @@
 
 namespace indx {
 
+/// Who acts on a job or on the queue, for the audit log.
+struct ActBy {
+  std::string surface;  ///< api | cli | mcp | ui
+  std::string subject;  ///< token id or `local`
+};
+
 /// Everything in state.db, over its one write connection. No threads: the state actor owns one,
 /// recovery another before any actor runs. Members may fail; a caller wraps several into one
 /// transaction.
@@ -56,6 +62,19 @@ class State {
   Result<Job> finish(const Lease& lease, const JobOutcome& outcome);
   Status set_progress(const Lease& lease, const JobProgress& progress, const std::string& subject);
   Result<Job> request_cancel(const JobId& id);
+
+  // What operators do; each is an event that tells `by` whom. Errors as those of JobQueue.
+  Result<Job> cancel(const JobId& id, const ActBy& by);
+  Result<Job> pause(const JobId& id, const ActBy& by);
+  Result<Job> resume(const JobId& id, const ActBy& by);
+  Result<Job> retry(const JobId& id, const ActBy& by);
+  Result<std::vector<Job>> redrive(const JobFilter& filter, milliseconds spread, int limit,
+                                   const ActBy& by);
+  /// The jobs that a redrive would take now, as they are.
+  Result<std::vector<Job>> try_redrive(const JobFilter& filter, int limit);
+  Status pause_kind(const std::string& what, const ActBy& by);
+  Status resume_kind(const std::string& what, const ActBy& by);
+
   /// At start: what instances of this data folder that are gone left running (jobs case 1).
   Status rescue_orphans(bool with_jobs);
   /// One round of upkeep in small pieces: versions, events, idempotency, old jobs.
@@ -67,6 +86,9 @@ class State {
  private:
   State(Settings settings, const Clock& clock, Random& random, Database db);
   Status tell_job(const std::string& kind, const Job& job, Json data = Json::object());
+  /// Of what somebody does to a job: its owner hears of it too.
+  Status tell_act(const std::string& kind, const Job& job, const ActBy& by,
+                  Json data = Json::object());
 };
 
 }  // namespace indx

@@ -37,16 +37,20 @@ class Jobs {
   virtual Result<std::vector<JobFault>> faults(const JobId& id) = 0;
   /// Its durable events, oldest first; `cursor` as a page of them gave it.
   virtual Result<Page<Event>> events(const JobId& id, int limit, const std::string& cursor) = 0;
+  /// In front of their wire ids.
+  virtual std::string event_epoch() const = 0;
   /// In the order in which they were made.
   virtual Result<std::vector<JobWrite>> writes(const JobId& id) = 0;
 
   virtual Result<Job> cancel(const JobId& id) = 0;
   virtual Result<Job> pause(const JobId& id) = 0;
   virtual Result<Job> resume(const JobId& id) = 0;
+  /// `forbidden` when the job may do more than the caller.
   virtual Result<Job> retry(const JobId& id) = 0;
-  /// JobQueue::redrive.
-  virtual Result<std::vector<Job>> redrive(const JobFilter& filter, milliseconds spread,
-                                           int limit) = 0;
+  /// JobQueue::redrive. A trial changes nothing and gives the jobs as they are. `forbidden` when
+  /// one of them may do more than the caller.
+  virtual Result<std::vector<Job>> redrive(const JobFilter& filter, milliseconds spread, int limit,
+                                           bool is_trial) = 0;
 
   // For admins.
   virtual Result<QueueStatus> status() = 0;

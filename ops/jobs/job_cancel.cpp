@@ -12,8 +12,7 @@ struct Output {
 };
 
 Result<Output> run(Context& ctx, const Input& in) {
-  const Job found = INDX_TRY(find_job(ctx, in.id));
-  const Job job = INDX_TRY(ctx.jobs().cancel(found.id));
+  const Job job = INDX_TRY(ctx.jobs().cancel(JobId{in.id}));
   return Output{JsonObject{to_json(job)}};
 }
 
@@ -24,7 +23,8 @@ Operation job_cancel() {
   return define<Input, Output>({
       .name = "job_cancel",
       .summary = "Ask a job to stop after the note it works on.",
-      .guidance = "What was written stays written. A finished job stays as it is.",
+      .guidance = "What was written stays written; job_retry lets it go on. A finished job stays "
+                  "as it is. job_pause stops it for a while only.",
       .scopes = {Scope::VaultRead},
       .route = {"POST", "/v1/jobs/{id}/cancel"},
       .cli_positional = {"id"},
@@ -33,7 +33,7 @@ Operation job_cancel() {
       .is_idempotent = true,
       .input = {job_id_field(&Input::id)},
       .output = {field("job", &Output::job,
-                       "The record as it is now; `isCancelling` until it stopped.")},
+                       "The record as it is now; `cancel_requested` until it stopped.")},
       .failures = {{Reason::NotFound, "You have no job with that id."}},
       .handler = run,
   });

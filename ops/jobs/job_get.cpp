@@ -1,19 +1,7 @@
-#include "base/text.hpp"
 #include "ops/jobs/job_view.hpp"
 #include "ops/operations.hpp"
 
 namespace indx {
-
-Result<Job> find_job(Context& ctx, const std::string& id) {
-  auto job = ctx.jobs().get(JobId{id});
-  const bool is_missing = !job && job.error().reason == Reason::NotFound;
-  if (!job && !is_missing) return job;
-  const Principal& principal = ctx.principal();
-  if (is_missing || (job->owner.subject != principal.subject && !principal.has(Scope::VaultAdmin)))
-    return not_found(cat("No job has the id `", id, "`; job_list shows yours."), Json{{"id", id}});
-  return job;
-}
-
 namespace job_get_op {
 
 struct Input {
@@ -21,11 +9,18 @@ struct Input {
 };
 struct Output {
   JsonObject job;
+  std::vector<JobFaultView> faults;
+  std::vector<JsonObject> children;
 };
 
 Result<Output> run(Context& ctx, const Input& in) {
   const Job job = INDX_TRY(find_job(ctx, in.id));
-  return Output{JsonObject{to_json(job)}};
+  const auto faults = INDX_TRY(ctx.jobs().faults(job.id));
+  const auto children = INDX_TRY(ctx.jobs().children(job.id));
+  Output out{{to_json(job)}, {}, view_listed_jobs(children)};
+  for (const JobFault& fault : faults)
+    out.faults.push_back({fault.what, fault.lease, {fault.error.to_json()}, format_time(fault.at)});
+  return out;
 }
 
 }  // namespace job_get_op
@@ -34,15 +29,20 @@ Operation job_get() {
   using namespace job_get_op;
   return define<Input, Output>({
       .name = "job_get",
-      .summary = "Show a job: state, progress, result.",
-      .guidance = "Poll it every few seconds, or follow `/v1/jobs/{id}/events`.",
+      .summary = "Show a job: state, progress, result, errors, children.",
+      .guidance = "Poll it every few seconds, or follow `/v1/jobs/{id}/events`. job_events tells "
+                  "what happened to it.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/jobs/{id}"},
       .cli_positional = {"id"},
       .example = "01JQ3V0F8Y4T2XK8M6N1ZB5C7D",
       .is_idempotent = true,
       .input = {job_id_field(&Input::id)},
-      .output = {field("job", &Output::job, "The record.")},
+      .output = {field("job", &Output::job, "The record."),
+                 field("faults", &Output::faults,
+                       "Errors of its tries, oldest first; they stay when it is tried again."),
+                 field("children", &Output::children,
+                       "Jobs that it made to do parts of its work, without their results.")},
       .failures = {{Reason::NotFound, "You have no job with that id."}},
       .handler = run,
   });

@@ -8,7 +8,7 @@ namespace job_list_op {
 
 struct Input {
   std::vector<std::string> state;
-  std::string kind;
+  std::string kind, parent;
   int limit = 50;
   std::string cursor;
 };
@@ -22,16 +22,9 @@ Result<Output> run(Context& ctx, const Input& in) {
   for (const auto& text : in.state)
     if (const auto state = parse_job_state(text)) filter.states.push_back(*state);
   filter.kind = in.kind;
-  if (!ctx.principal().has(Scope::VaultAdmin)) filter.subject = ctx.principal().subject;
-  const Jobs::JobPage page = INDX_TRY(ctx.jobs().list(filter, in.limit, in.cursor));
-  Output out;
-  for (const auto& job : page.jobs) {
-    Json record = to_json(job);
-    record.erase("result");  // may be large; job_get has it
-    out.jobs.push_back({std::move(record)});
-  }
-  out.next_cursor = page.next_cursor;
-  return out;
+  filter.parent = in.parent;
+  auto page = INDX_TRY(ctx.jobs().list(filter, in.limit, in.cursor));
+  return Output{view_listed_jobs(page.jobs), std::move(page.next_cursor)};
 }
 
 }  // namespace job_list_op
@@ -50,6 +43,8 @@ Operation job_list() {
                               "unsupported", "succeeded", "failed", "dead", "cancelled"})),
                 field("kind", &Input::kind, "Only jobs of this operation.", optional,
                       length(0, 64)),
+                field("parent", &Input::parent, "Only jobs that the job with this id made.",
+                      optional, length(0, 64)),
                 limit_field(&Input::limit), cursor_field(&Input::cursor)},
       .output = {field("jobs", &Output::jobs, "Records without their results."),
                  next_cursor_field(&Output::next_cursor)},

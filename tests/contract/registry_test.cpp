@@ -100,7 +100,15 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
                                           "vault_doctor",
                                           "job_list",
                                           "job_get",
+                                          "job_events",
                                           "job_cancel",
+                                          "job_pause",
+                                          "job_resume",
+                                          "job_retry",
+                                          "job_redrive",
+                                          "queue_status",
+                                          "queue_pause",
+                                          "queue_resume",
                                           "token_create",
                                           "token_list",
                                           "token_revoke",
@@ -147,6 +155,12 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("base_query_inline", "POST", "/v1/bases/query", "base query-inline");
   is("vault_doctor", "POST", "/v1/vault/doctor", "doctor");
   is("job_cancel", "POST", "/v1/jobs/{id}/cancel", "job cancel");
+  is("job_pause", "POST", "/v1/jobs/{id}/pause", "job pause");
+  is("job_resume", "POST", "/v1/jobs/{id}/resume", "job resume");
+  is("job_retry", "POST", "/v1/jobs/{id}/retry", "job retry");
+  is("job_redrive", "POST", "/v1/jobs/redrive", "job redrive");
+  is("job_events", "GET", "/v1/jobs/{id}/history", "job events");
+  is("queue_status", "GET", "/v1/queue", "queue status");
   is("ai_status", "GET", "/v1/ai/status", "ai status");
   is("ai_tag", "POST", "/v1/ai/tag", "ai tag");
 }
@@ -290,6 +304,9 @@ TEST_CASE("operations are visible by scope and provider", "[contract][B11][A81]"
   CHECK_FALSE(names({Scope::VaultRead}, true).contains("note_write"));
   for (const auto& name : names({Scope::VaultAdmin}, false)) CHECK(name.substr(0, 3) != "ai_");
   CHECK_FALSE(names({Scope::VaultWrite}, true).contains("vault_reindex"));
+  CHECK(names({Scope::VaultRead}, true).contains("job_pause"));
+  for (const auto* name : {"queue_status", "queue_pause", "queue_resume"})
+    CHECK_FALSE(names({Scope::VaultWrite}, true).contains(name));
 }
 
 }  // namespace
