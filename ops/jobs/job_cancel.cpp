@@ -23,8 +23,8 @@ Operation job_cancel() {
   return define<Input, Output>({
       .name = "job_cancel",
       .summary = "Ask a job to stop after the note it works on.",
-      .guidance = "What was written stays written; job_retry lets it go on. A finished job stays "
-                  "as it is. job_pause stops it for a while only.",
+      .guidance = "What was written stays written. A finished job stays as it is. job_pause stops "
+                  "one for a while only; job_retry starts a cancelled one again.",
       .scopes = {Scope::VaultRead},
       .route = {"POST", "/v1/jobs/{id}/cancel"},
       .cli_positional = {"id"},

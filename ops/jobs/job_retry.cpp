@@ -23,8 +23,10 @@ Operation job_retry() {
   return define<Input, Output>({
       .name = "job_retry",
       .summary = "Start a failed, dead or cancelled job again, now.",
-      .guidance = "It has all its tries again and goes on behind the steps that it had finished; "
-                  "its old errors stay in job_get. For many jobs use job_redrive.",
+      .guidance =
+          "It has all its tries again. A job that failed goes on behind the steps that it had "
+          "finished, for a week; its old errors stay in job_get. For many jobs use "
+          "job_redrive.",
       .scopes = {Scope::VaultRead},
       .route = {"POST", "/v1/jobs/{id}/retry"},
       .cli_positional = {"id"},
