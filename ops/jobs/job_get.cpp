@@ -14,7 +14,7 @@ struct Output {
 };
 
 Result<Output> run(Context& ctx, const Input& in) {
-  const Job job = INDX_TRY(find_job(ctx, in.id));
+  const Job job = INDX_TRY(ctx.jobs().get(JobId{in.id}));
   const auto faults = INDX_TRY(ctx.jobs().faults(job.id));
   const auto children = INDX_TRY(ctx.jobs().children(job.id));
   Output out{{to_json(job)}, {}, view_listed_jobs(children)};

@@ -2,8 +2,6 @@
 
 namespace indx {
 
-Result<Job> find_job(Context& ctx, const std::string& id) { return ctx.jobs().get(JobId{id}); }
-
 Fields<JobFaultView> JobFaultView::fields() {
   return {field("what", &JobFaultView::what, "How the try ended.",
                 one_of({"failed", "crashed", "timed_out"})),

@@ -5,10 +5,6 @@
 
 namespace indx {
 
-/// A job of the caller, or of anyone for an admin. Someone else's job is `not_found`: ids are no
-/// capabilities.
-Result<Job> find_job(Context& ctx, const std::string& id);
-
 /// An error that ended a try of a job.
 struct JobFaultView {
   std::string what;

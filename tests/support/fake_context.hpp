@@ -10,6 +10,7 @@
 #include "ops/lists.hpp"
 #include "ops/versions.hpp"
 #include "tests/support/fake_clock.hpp"
+#include "tests/support/fake_jobs.hpp"
 
 #include <algorithm>
 #include <map>
@@ -38,6 +39,7 @@ struct FakeWorld {
       versions;  ///< path and before-image, oldest first
 
   std::vector<Job> jobs;
+  FakeQueue queue;
   std::vector<Json> tokens;
   std::map<std::string, Json> steps;           ///< stored ones; keep them to play a resumed job
   std::vector<std::string> steps_run, writes;  ///< keys and paths, in order
@@ -78,7 +80,7 @@ class FakeVersions : public Versions {
   FakeWorld& world_;
 };
 
-class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
+class FakeContext : public Context, Notes, Index, Models, Tokens {
  public:
   explicit FakeContext(FakeWorld& world, bool is_job = false) : world_(world), is_job_(is_job) {}
 
@@ -106,7 +108,7 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     INDX_ASSERT(world_.doctor != nullptr);
     return *world_.doctor;
   }
-  Jobs& jobs() override { return *this; }
+  Jobs& jobs() override { return jobs_; }
   Models& models() override { return *this; }
   Tokens& tokens() override { return *this; }
 
@@ -120,14 +122,24 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     return result;
   }
   Result<std::vector<Result<Json>>> map(std::string_view phase, const std::vector<MapItem>& items,
-                                        const MapFn& fn) override {
+                                        const MapFn& fn, const MapOptions& options) override {
     std::vector<Result<Json>> results;
     for (const auto& item : items) {
       if (world_.cancel.is_cancelled()) return make_error(Reason::Cancelled, "cancelled");
-      results.push_back(step(std::string(phase) + "/" + item.id + "/item", item.inputs,
-                             [&] { return fn(*this, item); }));
+      const auto run = [&] { return fn(*this, item); };
+      results.push_back(options.keeps_results
+                            ? step(cat(phase, "/", item.id, "/item"), item.inputs, run)
+                            : run());
+      const bool is_over = options.on_failure == MapOptions::OnFailure::FailFast;
+      if (is_over && !results.back()) return results.back().error();
     }
     return results;
+  }
+  /// No time goes by.
+  Status sleep(std::string_view, milliseconds) override { return {}; }
+  Result<std::vector<Result<Json>>> run_children(std::string_view, const std::vector<ChildJob>&,
+                                                 MapOptions::OnFailure) override {
+    return make_error(Reason::Unavailable, "Nothing runs here.");
   }
   Result<WriteOutcome> write_step(std::string_view key, const NoteChange& change) override {
     if (is_job_ && world_.steps.contains(std::string(key)))
@@ -282,27 +294,6 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
     return Json{{"rebuild", request.rebuild}, {"paths", request.paths}};
   }
 
-  // Jobs
-  Result<JobPage> list(const JobFilter& filter, int, const std::string&) override {
-    JobPage page;
-    for (const auto& job : world_.jobs)
-      if (filter.subject.empty() || job.owner.subject == filter.subject) page.jobs.push_back(job);
-    return page;
-  }
-  Result<Job> get(const JobId& id) override {
-    for (const auto& job : world_.jobs)
-      if (job.id == id) return job;
-    return not_found("no job");
-  }
-  Result<Job> cancel(const JobId& id) override {
-    for (auto& job : world_.jobs)
-      if (job.id == id) {
-        job.cancel_requested = true;
-        return job;
-      }
-    return not_found("no job");
-  }
-
   // Models
   bool is_configured() const override { return world_.is_configured; }
   std::string provider() const override { return world_.can_generate ? "openai" : "builtin"; }
@@ -334,6 +325,7 @@ class FakeContext : public Context, Notes, Index, Jobs, Models, Tokens {
   FakeWorld& world_;
   bool is_job_;
   FakeVersions versions_{world_};
+  FakeJobs jobs_{world_.jobs, world_.queue, world_.principal, world_.clock};
 };
 
 /// Validates the input and runs the operation, as dispatch does.
