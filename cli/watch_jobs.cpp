@@ -158,7 +158,8 @@ class JobsWatch {
     next_check_ = now + 5 * kLookEvery;
     const auto answer = call_operation(place_, "job_list", Json{{"limit", 1}}, cancel_);
     if (!answer) return say_silent(answer.error());
-    is_silent_ = false;
+    // A stream that had no event yet cannot ask for those of the gap.
+    if (std::exchange(is_silent_, false)) wants_records_ = true;
     return {};
   }
   Status say_silent(const Error& error) {
