@@ -180,17 +180,17 @@ std::vector<Command> special_commands() {
     return Arguments{{{std::move(name), std::move(schema), is_required}}, {}};
   };
   auto watch = special_command(
-      Special::JobWatch, "job watch", "Follow a job to its end.",
-      "A progress bar on a terminal, else one JSON object a line. Ends "
-      "with the exit code of the job.",
-      positional("id", text_node("Id of the job; left out: the newest one that is not finished."),
-                 false));
+      Special::JobWatch, "job watch", "Watch all jobs live, or follow one to its end.",
+      "On a terminal a table of all live jobs until Ctrl-C, or a progress bar for the job with the "
+      "ID; else one JSON object a line for each change. Goes on when the server comes back after a "
+      "restart. With an ID it ends with the exit code of the job.",
+      positional("id", text_node("Id of the job to follow; left out: all."), false));
   watch.example = "indx job watch";
-  auto resume = special_command(Special::JobResume, "job resume",
-                                "Run a job that waits for a server here, and wait for it.",
-                                "For jobs that an earlier command or server left behind.",
-                                positional("id", text_node("Id of the job."), true));
-  resume.example = "indx job resume 01JQ3V0F8Y4T2XK8M6N1ZB5C7D";
+  auto run = special_command(Special::JobRun, "job run",
+                             "Run a job that waits for a server here, and wait for it.",
+                             "For jobs that an earlier command or server left behind.",
+                             positional("id", text_node("Id of the job."), true));
+  run.example = "indx job run 01JQ3V0F8Y4T2XK8M6N1ZB5C7D";
   auto schema = special_command(
       Special::Schema, "schema", "Print the contract: operations, inputs, outputs, errors.", "",
       positional("operation", text_node("Name of one operation; left out: all."), false));
@@ -206,7 +206,7 @@ std::vector<Command> special_commands() {
   completion.example = "indx completion bash > ~/.local/share/bash-completion/completions/indx";
   auto version = special_command(Special::Version, "version", "Print name and version.", "");
   version.example = "indx version";
-  return {serve, mcp, watch, resume, schema, openapi, completion, man, version};
+  return {serve, mcp, watch, run, schema, openapi, completion, man, version};
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ enum class Special : std::uint8_t {
   Serve,
   McpServe,
   JobWatch,
-  JobResume,
+  JobRun,
   Schema,
   OpenApi,
   Completion,

@@ -1,10 +1,9 @@
 #include "cli/follow_job.hpp"
 
 #include "base/text.hpp"
+#include "cli/bell.hpp"
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -16,28 +15,6 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr milliseconds kLeastPause{100}, kLongestPause{1000};  // between two readings of the record
 constexpr std::chrono::seconds kPatience{30};
-
-/// Something happened to the job.
-class Bell {
- public:
-  void ring() {
-    {
-      const std::scoped_lock lock(mutex_);
-      is_rung_ = true;
-    }
-    rung_.notify_all();
-  }
-  void wait(milliseconds longest) {
-    std::unique_lock lock(mutex_);
-    rung_.wait_for(lock, longest, [this] { return is_rung_; });
-    is_rung_ = false;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable rung_;
-  bool is_rung_ = false;
-};
 
 Result<Json> read_record(Dispatcher& dispatcher, const Principal& principal, const std::string& id,
                          const CancelToken& cancel) {

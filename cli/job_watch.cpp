@@ -6,34 +6,12 @@
 #include "cli/place.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/signals.hpp"
+#include "cli/watch_jobs.hpp"
 
 #include <unistd.h>
 
 namespace indx {
 namespace {
-
-Result<Json> call_operation(Place& place, const char* operation, Json input) {
-  Call call;
-  call.operation = place.dispatcher->registry().find(operation);
-  if (call.operation == nullptr)
-    return internal_error(cat("The registry holds no ", operation, "."));
-  call.input = std::move(input);
-  call.principal = place.principal;
-  return place.dispatcher->call_and_wait(std::move(call)).result;
-}
-
-Result<std::string> newest_job(Place& place, const Json& input) {
-  const Json answer = INDX_TRY(call_operation(place, "job_list", input));
-  if (!answer.contains("jobs") || answer["jobs"].empty())
-    return not_found("No job has run here yet; `indx ai tag … --async` starts one.");
-  return answer["jobs"][0].value("id", "");
-}
-
-Result<std::string> chosen_job(const Invocation& invocation, Place& place) {
-  if (invocation.input.contains("id")) return invocation.input["id"].get<std::string>();
-  auto live = newest_live_job(place);
-  return live ? std::move(live) : newest_job(place, Json{{"limit", 1}});
-}
 
 /// One line a change of the record; the bar instead on a terminal.
 class RecordView {
@@ -72,6 +50,11 @@ class RecordView {
   std::string last_;
 };
 
+Result<Json> record_of(Place& place, const std::string& id) {
+  const Json answer = INDX_TRY(call_operation(place, "job_get", Json{{"id", id}}));
+  return answer.value("job", answer);
+}
+
 int watch_in(Place& place, const std::string& id) {
   const CancelToken cancel;
   const SignalWatch signals([cancel] { cancel.cancel(CancelReason::Requested); });
@@ -83,40 +66,62 @@ int watch_in(Place& place, const std::string& id) {
 
 }  // namespace
 
+Result<Json> call_operation(Place& place, const char* operation, Json input,
+                            const CancelToken& cancel) {
+  Call call;
+  call.operation = place.dispatcher->registry().find(operation);
+  if (call.operation == nullptr)
+    return internal_error(cat("The registry holds no ", operation, "."));
+  call.input = std::move(input);
+  call.principal = place.principal;
+  call.cancel = cancel;
+  return place.dispatcher->call_and_wait(std::move(call)).result;
+}
+
 Result<std::string> newest_live_job(Place& place) {
-  const Json states = Json::array(
-      {"scheduled", "ready", "running", "sleeping", "waiting", "paused", "unsupported"});
-  return newest_job(place, Json{{"state", states}, {"limit", 1}});
+  const Json states =
+      Json::array({"scheduled", "ready", "running", "sleeping", "waiting", "unsupported"});
+  const Json answer =
+      INDX_TRY(call_operation(place, "job_list", Json{{"state", states}, {"limit", 1}}));
+  if (!answer.contains("jobs") || answer["jobs"].empty()) return not_found("No job waits.");
+  return answer["jobs"][0].value("id", "");
 }
 
 int run_job_watch(const Invocation& invocation, const Environment& env, const Registry& registry) {
   auto place = open_place(invocation.global, env, registry, {});
   if (!place) return print_error(place.error());
-  const auto id = chosen_job(invocation, *place);
-  if (!id) return print_error(id.error());
+  const auto id = invocation.input.value("id", std::string());
   if (place->engine) {  // nobody works here: only an ended job can be shown
-    const auto answer = call_operation(*place, "job_get", Json{{"id", *id}});
-    if (!answer) return print_error(answer.error());
-    const Json record = answer->value("job", *answer);
-    if (!is_final_record(record))
+    if (id.empty())
+      return print_error(
+          make_error(Reason::Unavailable,
+                     "No server runs here, and so no job does: start `indx serve`. `indx job list` "
+                     "shows what waits for it."));
+    const auto record = record_of(*place, id);
+    if (!record) return print_error(record.error());
+    if (!is_final_record(*record))
       return print_error(make_error(
           Reason::Unavailable,
-          cat("No server runs this job: start `indx serve`, or run it here with `indx job resume ",
-              *id, "`."),
-          Json{{"job_id", *id}, {"state", record.value("state", "")}}));
+          cat("No server runs this job: start `indx serve`, or run it here with `indx job run ", id,
+              "`."),
+          Json{{"job_id", id}, {"state", record->value("state", "")}}));
   }
-  return watch_in(*place, *id);
+  return id.empty() ? watch_jobs(*place) : watch_in(*place, id);
 }
 
-int run_job_resume(const Invocation& invocation, const Environment& env, const Registry& registry) {
+int run_job_run(const Invocation& invocation, const Environment& env, const Registry& registry) {
   const auto id = invocation.input["id"].get<std::string>();
   if (invocation.global.remote)
-    return print_error(
-        invalid("`indx job resume` runs a job in this process; leave out --remote."));
+    return print_error(invalid("`indx job run` runs a job in this process; leave out --remote."));
   GlobalFlags global = invocation.global;
   if (!global.vault) global.vault = env("INDX_VAULT").value_or(".");
   auto place = open_place(global, env, registry, {{JobId{id}}});
   if (!place) return print_error(place.error());
+  const auto record = record_of(*place, id);
+  if (record && record->value("state", "") == "paused")
+    return print_error(make_error(
+        Reason::Conflict, cat("The job is paused: `indx job resume ", id, "` lets it go on."),
+        Json{{"job_id", id}}));
   const int code = watch_in(*place, id);
   place->close();
   return code;

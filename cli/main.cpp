@@ -61,8 +61,8 @@ int run(const Program& program, const Invocation& invocation) {
       return run_mcp_serve(invocation, program.env, program.registry, take_stdout());
     case Special::JobWatch:
       return run_job_watch(invocation, program.env, program.registry);
-    case Special::JobResume:
-      return run_job_resume(invocation, program.env, program.registry);
+    case Special::JobRun:
+      return run_job_run(invocation, program.env, program.registry);
     case Special::Schema:
       return print_result(contract(program.registry, program.commands, text_of("operation")));
     case Special::OpenApi:

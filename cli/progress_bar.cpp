@@ -43,6 +43,8 @@ std::string text_in(const Json& progress, const char* key) {
   return it != progress.end() && it->is_string() ? it->get<std::string>() : "";
 }
 
+}  // namespace
+
 std::string duration_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::max(0.0, seconds));
   const auto two = [](std::int64_t n) { return (n < 10 ? "0" : "") + std::to_string(n); };
@@ -56,8 +58,6 @@ std::string rate_text(double rate, const std::string& unit) {
       << (unit.empty() ? "items" : unit) << "/s";
   return out.str();
 }
-
-}  // namespace
 
 std::string shortened(const std::string& given, std::size_t columns) {
   std::string text;  // no control character may move the cursor

@@ -11,6 +11,9 @@ std::string bar_text(const Json& progress, std::size_t width, bool has_color);
 /// What is shown of `text` in `columns`; cut in front, at a character, with `…`.
 std::string shortened(const std::string& text, std::size_t columns);
 
+std::string duration_text(double seconds);                    ///< `1:15`, `2:03:04`
+std::string rate_text(double rate, const std::string& unit);  ///< `4.5 notes/s`
+
 /// Draws progress in place on a terminal. Thread-safe; nothing is drawn on what is no terminal.
 class ProgressBar {
  public:

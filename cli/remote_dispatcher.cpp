@@ -179,10 +179,13 @@ class RemoteSubscription : public Subscription {
         on_opened({});
         return reader.add(bytes, [this](const SseFrame& frame) { return take(frame); });
       });
-      if (!response)
+      if (!response) {
         on_opened(response.error());
-      else if (response->status >= 300)
-        return on_opened(error_of_response({response->status, response->headers, refusal}));
+      } else if (response->status >= 300) {
+        const Error refused = error_of_response({response->status, response->headers, refusal});
+        // One that was open comes back when the server has started anew or has room again.
+        if (first || !refused.is_retryable()) return on_opened(refused);
+      }
       pause();
     }
     on_opened({});

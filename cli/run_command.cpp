@@ -127,7 +127,7 @@ void mention_waiting_job(Place& place) {
   const auto id = newest_live_job(place);
   if (id)
     write_all(STDERR_FILENO, cat("A job waits and no server runs: start `indx serve`, or run it "
-                                 "here with `indx job resume ",
+                                 "here with `indx job run ",
                                  *id, "`.\n"));
 }
 

@@ -96,6 +96,11 @@ std::size_t terminal_width(int fd) {
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+std::size_t terminal_height(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
+}
+
 bool wants_color() {
   const char* no_color =
       std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): nobody sets variables here

@@ -8,6 +8,7 @@ namespace indx {
 
 /// Columns of the terminal behind a descriptor; 80 when it does not say.
 std::size_t terminal_width(int fd);
+std::size_t terminal_height(int fd);  ///< its lines; 24 when it does not say
 /// Whether colours are welcome: not with NO_COLOR, and not on a dumb terminal.
 bool wants_color();
 
