@@ -126,8 +126,9 @@ std::optional<milliseconds> State::next_schedule_in(milliseconds longest) {
 Result<Schedule> State::set_schedule(const Schedule& schedule) {
   const auto set = INDX_TRY(schedules.set(schedule));
   Json data = to_json(set);
-  data.erase("input");  // may name notes; the schedule has it
+  for (const auto* key : {"name", "kind", "input"}) data.erase(key);  // an input may name notes
   data["schedule"] = set.name;
+  data["operation"] = set.kind;
   INDX_TRY(tell({.kind = "schedule.set",
                  .actor = schedule.owner.surface,
                  .subject = schedule.owner.subject,
