@@ -164,7 +164,7 @@ TEST_CASE("the event feed gives the kinds asked for", "[end_to_end][A89]") {
 }
 
 TEST_CASE("the event feed goes on after a restart without gap or repeat",
-          "[end_to_end][A89][A90]") {
+          "[end_to_end][A89][A90][jobs-34]") {
   const TempFolder vault;
   std::string last_id;
   const auto write = [](const RunningServer& server, int from, int to) {

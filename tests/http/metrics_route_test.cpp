@@ -1,8 +1,4 @@
-#include "http/rest.hpp"
-#include "http/server.hpp"
-#include "tests/support/fake_dispatcher.hpp"
-#include "tests/support/metrics_text.hpp"
-#include "tests/support/raw_http.hpp"
+#include "tests/support/counted_server.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -14,51 +10,10 @@ namespace indx {
 namespace {
 
 using test::answered;
-using test::FakeDispatcher;
+using test::CountedServer;
+using test::kOwnerToken;
 using test::parse_metrics;
 using test::RawClient;
-
-const std::string kOwnerToken = "Authorization: Bearer indx_owner\r\n";
-
-/// Routes over a dispatcher whose answers the test decides, with counting.
-struct CountedServer {
-  CountedServer() {
-    add_rest_routes(router, dispatcher);
-    dispatcher.on("note_read", [](const Call&) { return answered(Json::object()); });
-    ServerConfig config;
-    config.metrics = dispatcher.metrics();
-    auto started =
-        HttpServer::start(config, [this](const HttpRequest& request, const Responder& responder) {
-          router.handle(request, responder);
-        });
-    REQUIRE(started.has_value());
-    server = std::move(*started);
-  }
-  ~CountedServer() { server->stop(); }
-  CountedServer(const CountedServer&) = delete;
-  CountedServer& operator=(const CountedServer&) = delete;
-
-  void send(RawClient& client, const std::string& method, const std::string& target,
-            const std::string& headers) const {
-    client.send(cat(method, " ", target, " HTTP/1.1\r\nHost: localhost\r\n", headers, "\r\n"));
-  }
-  test::RawResponse ask(const std::string& method, const std::string& target,
-                        const std::string& headers = kOwnerToken) const {
-    RawClient client(server->port());
-    send(client, method, target, headers);
-    return client.response();
-  }
-  test::MetricsText metrics() const {
-    auto read = parse_metrics(ask("GET", "/metrics", "").body);
-    INFO(read.fault);
-    CHECK(read.fault.empty());
-    return read;
-  }
-
-  FakeDispatcher dispatcher;
-  Router router;
-  std::unique_ptr<HttpServer> server;
-};
 
 std::string text_of_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

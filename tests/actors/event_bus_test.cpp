@@ -1,0 +1,267 @@
+#include "base/text.hpp"
+#include "tests/actors/engine_fixture.hpp"
+#include "tests/support/metrics_text.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+namespace indx {
+namespace {
+
+constexpr int kTags = 220;
+
+/// A note with many tags, each of which a job can rename.
+struct TaggedNote {
+  TaggedNote() {
+    std::string text = "About";
+    for (int i = 0; i < kTags; ++i) text += cat(" #secret", i);
+    vault.write("Private plan.md", text + "\n");
+  }
+  TempFolder vault;
+};
+
+struct EventVault : TaggedNote, ServedVault {
+  explicit EventVault(int runners = 2)
+      : ServedVault(vault, [runners](Config& config) { config.jobs.runners = runners; }) {
+    if (runners > 0) REQUIRE(works("vault_reindex", {{"rebuild", false}}));  // the tags are known
+  }
+
+  /// Starts one job and gives its id; empty: it was refused.
+  std::string start_job() const {
+    const int number = next_tag_++;
+    return call("tag_rename", {{"from", cat("secret", number)}, {"to", cat("public", number)}},
+                true)
+        .job_id;
+  }
+
+ private:
+  mutable int next_tag_ = 0;
+};
+
+/// What one subscriber was told.
+class HeardEvents {
+ public:
+  HeardEvents(Dispatcher& dispatcher, const EventFilter& filter,
+              const std::optional<std::string>& after = std::nullopt) {
+    auto opened = dispatcher.subscribe(filter, after, [events = events_](const Event& event) {
+      const std::scoped_lock lock(events->mutex);
+      events->all.push_back(event);
+      return true;
+    });
+    REQUIRE(opened);
+    subscription_ = std::move(*opened);
+  }
+  std::vector<Event> all() const {
+    const std::scoped_lock lock(events_->mutex);
+    return events_->all;
+  }
+  std::ptrdiff_t count(const std::string& kind, const std::string& job) const {
+    const auto events = all();
+    return std::count_if(events.begin(), events.end(), [&](const Event& event) {
+      return event.kind == kind && event.job_id == job;
+    });
+  }
+
+ private:
+  struct Events {
+    std::mutex mutex;
+    std::vector<Event> all;
+  };
+  const std::shared_ptr<Events> events_ = std::make_shared<Events>();  // shared: with the sink
+  std::unique_ptr<Subscription> subscription_;
+};
+
+/// What a subscriber hears whose id is of another epoch.
+Event reset_of(Dispatcher& dispatcher, const EventFilter& filter) {
+  const auto events = HeardEvents(dispatcher, filter, "older-1").all();
+  REQUIRE_FALSE(events.empty());
+  CHECK(events[0].kind == kEventReset);
+  CHECK(events[0].id == 0);
+  return events[0];
+}
+
+std::vector<std::string> ids_of(const Json& jobs) {
+  std::vector<std::string> ids;
+  for (const auto& job : jobs) ids.push_back(job.value("id", ""));
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("who subscribes while a job is enqueued sees its first event, once",
+          "[actors][jobs-37][slow]") {
+  const EventVault running;
+  auto& dispatcher = *running.dispatcher;
+  EventFilter all_jobs;
+  all_jobs.kinds = {"job.*"};
+  for (int round = 0; round < 200; ++round) {
+    INFO(round);
+    const auto known = reset_of(dispatcher, all_jobs).data.value("newest", "");
+    std::string id;
+    std::thread enqueues([&] { id = running.start_job(); });
+    const HeardEvents heard(dispatcher, all_jobs, known);
+    enqueues.join();
+    REQUIRE_FALSE(id.empty());
+    EventFilter one_job;
+    one_job.jobs = {id};
+    one_job.from_first = true;
+    const HeardEvents watching(dispatcher, one_job);
+
+    REQUIRE(comes_true([&] { return heard.count("job.finished", id) > 0; }));
+    REQUIRE(comes_true([&] { return watching.count("job.finished", id) > 0; }));
+    for (const auto* each : {&heard, &watching}) {
+      CHECK(each->count("job.created", id) == 1);
+      CHECK(each->count("job.finished", id) == 1);
+    }
+    CHECK(watching.all()[0].kind == "job.created");
+    std::vector<std::int64_t> order;
+    for (const auto& event : heard.all())
+      if (event.id > 0) order.push_back(event.id);
+    CHECK(std::adjacent_find(order.begin(), order.end(), std::greater_equal<>()) == order.end());
+  }
+}
+
+TEST_CASE("a reset brings the records of live jobs and the id to go on from", "[actors][G14]") {
+  const EventVault running(0);  // nobody runs jobs: they live on
+  auto& dispatcher = *running.dispatcher;
+  std::vector<std::string> jobs{running.start_job(), running.start_job(), running.start_job()};
+  const EventFilter everything;
+
+  const auto reset = reset_of(dispatcher, everything);
+  const auto newest = reset.data.value("newest", "");
+  const HeardEvents heard(dispatcher, everything, newest);
+  const auto next = running.start_job();
+  REQUIRE(comes_true([&] { return heard.count("job.created", next) == 1; }));
+
+  EventFilter two_jobs;
+  two_jobs.jobs = {jobs[2], jobs[0]};
+  auto two = ids_of(reset_of(dispatcher, two_jobs).data["jobs"]);
+  EventFilter notes;
+  notes.kinds = {"note.*"};
+  const auto without_jobs = reset_of(dispatcher, notes).data["jobs"];
+  EventFilter stranger;
+  stranger.subject = "tok_other";
+  stranger.only_own_jobs = true;
+  const auto of_stranger = reset_of(dispatcher, stranger).data["jobs"];
+
+  const auto first = reset.data["jobs"][0].value("id", "");
+  CHECK(first == jobs[2]);  // newest first
+  std::sort(jobs.begin(), jobs.end());
+  CHECK(ids_of(reset.data["jobs"]) == jobs);
+  CHECK(reset.data["jobs"][0].value("state", "") == "ready");
+  CHECK(reset.data["has_more_jobs"] == false);
+  for (const auto& job : jobs) CHECK(heard.count("job.created", job) == 0);  // no repeat
+  CHECK(two.size() == 2);
+  CHECK(without_jobs.empty());
+  CHECK(of_stranger.empty());
+}
+
+TEST_CASE("jobs of others are told to those only who may see them", "[actors][A82]") {
+  const EventVault running;
+  EventFilter stranger;
+  stranger.subject = "tok_other";
+  stranger.only_own_jobs = true;
+  const HeardEvents admin(*running.dispatcher, {}), other(*running.dispatcher, stranger);
+
+  const auto id = running.start_job();
+  REQUIRE(comes_true([&] { return admin.count("job.finished", id) == 1; }));
+  running.ask("note_write", {{"path", "Last.md"}, {"body", "x"}});
+  REQUIRE(comes_true([&] {
+    const auto events = other.all();
+    return std::any_of(events.begin(), events.end(), [](const Event& event) {
+      return event.data.value("path", "") == "Last.md";
+    });
+  }));
+
+  for (const auto& event : other.all()) CHECK_FALSE(event.kind.starts_with("job."));
+}
+
+TEST_CASE("10,000 progress calls store few events and the last value exactly",
+          "[actors][jobs-41]") {
+  Operation counting;
+  counting.name = "test_counting";
+  counting.execution = Execution::Job;
+  counting.effect = Effect::Writes;
+  counting.scopes = {Scope::VaultWrite};
+  counting.input = counting.output = SchemaNode();
+  counting.handler = [](Context& ctx, const Json&) -> Result<Json> {
+    JobProgress progress;
+    for (int i = 1; i <= 10000; ++i) {
+      progress.done = i;
+      progress.current = cat("n", i, ".md");
+      ctx.progress(progress);  // without a total: no call is known to be the last
+    }
+    return Json::object();
+  };
+  const TempFolder vault;
+  Config config;
+  config.vault_dir = vault.path();
+  config.index_dir = vault.path() + "/.indx";
+  config.durability = Durability::Off;
+  const Registry registry({counting});
+  auto engine = Engine::start(config, registry, {});
+  REQUIRE(engine);
+  auto dispatcher = make_dispatcher(registry, **engine);
+  Call call;
+  call.operation = registry.find("test_counting");
+  call.principal = dispatcher->authenticate((*engine)->owner_token()).value();
+
+  const auto answer = dispatcher->call_and_wait(call);
+
+  REQUIRE(answer.result);
+  const auto job = (*engine)->job({answer.job_id});
+  REQUIRE(job);
+  CHECK(job->progress.done == 10000);
+  CHECK(job->progress.current == "n10000.md");
+  EventFilter of_job;
+  of_job.jobs = {answer.job_id};
+  of_job.from_first = true;
+  const auto stored = HeardEvents(*dispatcher, of_job).all();
+  CHECK(stored.size() >= 3);  // created, started, finished
+  CHECK(stored.size() <= 200);
+  for (const auto& event : stored) CHECK(event.id > 0);
+  dispatcher.reset();
+  (*engine)->stop();
+}
+
+TEST_CASE("metrics move with the work that is done, and hold nothing that users wrote",
+          "[actors][H28]") {
+  const EventVault running;
+  Metrics& metrics = *running.dispatcher->metrics();
+  const HeardEvents heard(*running.dispatcher, {});
+  const auto before = test::parse_metrics(metrics.text());
+
+  const auto id = running.start_job();
+  REQUIRE(comes_true([&] { return heard.count("job.finished", id) == 1; }));
+  REQUIRE(comes_true([&] {
+    return test::parse_metrics(metrics.text())
+               .value("indx_job_run_seconds_count", {{"kind", "tag_rename"}}) == 1.0;
+  }));
+  REQUIRE(running.dispatcher->refresh_metrics());
+  const auto after = test::parse_metrics(metrics.text());
+
+  CHECK(after.fault.empty());
+  CHECK(after.value("indx_jobs", {{"kind", "tag_rename"}, {"state", "succeeded"}}) == 1.0);
+  CHECK(after.value("indx_jobs_finished_total", {{"kind", "tag_rename"}, {"state", "succeeded"}}) ==
+        1.0);
+  CHECK(after.value("indx_job_wait_seconds_count", {{"kind", "tag_rename"}}) == 1.0);
+  CHECK(after.value("indx_job_steps_total") > before.value("indx_job_steps_total"));
+  CHECK(after.value("indx_commit_seconds_count") > before.value("indx_commit_seconds_count"));
+  CHECK(after.value("indx_commit_changes_sum") >= after.value("indx_commit_changes_count"));
+  CHECK(after.value("indx_wal_bytes", {{"database", "state"}}) > 0.0);
+  CHECK(after.value("process_resident_memory_bytes") > 1e6);
+  CHECK(after.value("indx_state_queue_depth"));
+  CHECK(after.value("indx_event_lag"));
+  for (const auto& sample : after.samples)
+    for (const auto& [name, value] : sample.labels) {
+      INFO(sample.name << " " << name << " " << value);
+      CHECK(value.find("secret") == value.npos);
+      CHECK(value.find("public") == value.npos);
+      CHECK(value.find("Private") == value.npos);
+      CHECK(value.find(id) == value.npos);
+    }
+}
+
+}  // namespace indx
