@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <mutex>
 
 namespace indx {
@@ -20,11 +21,9 @@ struct SecretOutput {
   std::string said;
 };
 
-/// What a handler got, and what it says of it where nobody may hear it.
-std::string secret_seen;
-
-Result<SecretOutput> use_secret(Context& ctx, const SecretInput& in) {
-  secret_seen = in.api_key;
+/// Says of the secret what nobody may hear, and tells the test what it got.
+Result<SecretOutput> use_secret(Context& ctx, const SecretInput& in, std::string& seen) {
+  seen = in.api_key;
   ctx.progress({.done = 1, .total = 1, .phase = "use"});
   if (in.fails)
     return make_error(Reason::ParseFailed, cat("The key ", in.api_key, " does not work."),
@@ -32,7 +31,7 @@ Result<SecretOutput> use_secret(Context& ctx, const SecretInput& in) {
   return SecretOutput{in.api_key.size(), cat("used ", in.api_key)};
 }
 
-Registry with_secret_operation() {
+Registry with_secret_operation(const std::shared_ptr<std::string>& seen) {
   auto operations = make_registry().all();
   operations.push_back(define<SecretInput, SecretOutput>(
       {.name = "test_secret",
@@ -46,7 +45,9 @@ Registry with_secret_operation() {
                  field("fails", &SecretInput::fails, "Whether it fails.", optional)},
        .output = {field("length", &SecretOutput::length, "Of the secret."),
                   field("said", &SecretOutput::said, "What it said.")},
-       .handler = use_secret}));
+       .handler = [seen](Context& ctx, const SecretInput& in) {
+         return use_secret(ctx, in, *seen);
+       }}));
   return Registry(std::move(operations));
 }
 
@@ -84,7 +85,7 @@ TEST_CASE("a secret argument reaches the handler and nothing else", "[actors][jo
   const auto accepted = served.call("test_secret", {{"name", "n"}, {"api_key", kSecretKey}}, true);
   REQUIRE(accepted.result);
   REQUIRE(comes_true([&] { return served.state_of(accepted.job_id) == "succeeded"; }));
-  CHECK(secret_seen == kSecretKey);
+  CHECK(*seen == kSecretKey);
   const auto failed =
       served.call("test_secret", {{"name", "n"}, {"api_key", kSecretKey}, {"fails", true}}, true);
   REQUIRE(comes_true([&] { return served.state_of(failed.job_id) == "failed"; }));
@@ -126,7 +127,7 @@ TEST_CASE("an error about a secret argument does not repeat it", "[actors][jobs-
 }
 
 TEST_CASE("a secret argument is a write-only password in OpenAPI", "[actors][jobs-65]") {
-  const auto document = openapi_document(with_secret_operation(), true);
+  const auto document = openapi_document(with_secret_operation(nullptr), true);
   const auto& body = document["paths"]["/v1/test/secret"]["post"]["requestBody"];
   const auto& key = body["content"]["application/json"]["schema"]["properties"]["api_key"];
   CHECK(key["format"] == "password");
