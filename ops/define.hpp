@@ -47,6 +47,8 @@ inline const Constraint optional{[](SchemaNode::Property& p) { p.is_required = f
 /// "none".
 inline const Constraint nullable{[](SchemaNode::Property& p) { p.schema.is_nullable = true; },
                                  true};
+/// Of an input: no record, error or event of a job holds it, and its file only encrypted. Of an
+/// output: shown once.
 inline const Constraint secret{[](SchemaNode::Property& p) { p.schema.is_secret = true; }};
 /// A path of the vault, or a list of them.
 inline const Constraint vault_path{[](SchemaNode::Property& p) { p.schema.is_vault_path = true; }};

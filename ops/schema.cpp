@@ -212,7 +212,7 @@ Json base_schema(const SchemaNode& node) {
     schema[is_text ? "minLength" : is_list ? "minItems" : "minProperties"] = *node.min_length;
   if (node.max_length)
     schema[is_text ? "maxLength" : is_list ? "maxItems" : "maxProperties"] = *node.max_length;
-  if (!node.default_value.is_null()) schema["default"] = node.default_value;
+  if (!node.default_value.is_null() && !node.is_secret) schema["default"] = node.default_value;
   return schema;
 }
 
@@ -229,7 +229,6 @@ Json to_json_schema(const SchemaNode& node, SchemaUse use) {
   if (node.is_secret) {
     schema["format"] = "password";
     if (use == SchemaUse::Input) schema["writeOnly"] = true;
-    schema.erase("default");
   }
   if (node.is_nullable && schema.contains("type"))
     schema["type"] = Json::array({schema["type"], "null"});

@@ -149,10 +149,9 @@ class UndoRun {
                   .what = What::Hidden, .expected = {}, .actual = {}, .code = {}, .message = {}};
     if (outcome.what == What::Done) {
       folders_.push_back({act.back_to, "moved", act.path, {}, {}});
-      for (const auto number : act.inside)
-        if (const auto row = rows_.find(number);
-            row != rows_.end() && row->second.path.starts_with(act.path + "/"))
-          row->second.path = act.back_to + row->second.path.substr(act.path.size());
+      for (auto& [number, row] : rows_)
+        if (row.action != "trashed" && row.path.starts_with(act.path + "/"))
+          row.path = act.back_to + row.path.substr(act.path.size());
       return {};
     }
     list(act.path, outcome);

@@ -3,10 +3,13 @@
 #include "ops/openapi.hpp"
 #include "tests/actors/engine_fixture.hpp"
 
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <mutex>
+#include <unistd.h>
 
 namespace indx {
 namespace {
@@ -20,11 +23,9 @@ struct SecretOutput {
   std::string said;
 };
 
-/// What a handler got, and what it says of it where nobody may hear it.
-std::string secret_seen;
-
-Result<SecretOutput> use_secret(Context& ctx, const SecretInput& in) {
-  secret_seen = in.api_key;
+/// Says of the secret what nobody may hear, and tells the test what it got.
+Result<SecretOutput> use_secret(Context& ctx, const SecretInput& in, std::string& seen) {
+  seen = in.api_key;
   ctx.progress({.done = 1, .total = 1, .phase = "use"});
   if (in.fails)
     return make_error(Reason::ParseFailed, cat("The key ", in.api_key, " does not work."),
@@ -32,7 +33,7 @@ Result<SecretOutput> use_secret(Context& ctx, const SecretInput& in) {
   return SecretOutput{in.api_key.size(), cat("used ", in.api_key)};
 }
 
-Registry with_secret_operation() {
+Registry with_secret_operation(const std::shared_ptr<std::string>& seen) {
   auto operations = make_registry().all();
   operations.push_back(define<SecretInput, SecretOutput>(
       {.name = "test_secret",
@@ -46,11 +47,34 @@ Registry with_secret_operation() {
                  field("fails", &SecretInput::fails, "Whether it fails.", optional)},
        .output = {field("length", &SecretOutput::length, "Of the secret."),
                   field("said", &SecretOutput::said, "What it said.")},
-       .handler = use_secret}));
+       .handler = [seen](Context& ctx, const SecretInput& in) {
+         return use_secret(ctx, in, *seen);
+       }}));
   return Registry(std::move(operations));
 }
 
 constexpr const char* kSecretKey = "sk-test-5577006791947779410";
+
+/// Takes what the program writes to stderr while it lives: the log.
+class LogToFile {
+ public:
+  explicit LogToFile(const std::string& path)
+      : stderr_(::dup(STDERR_FILENO)),
+        file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
+    REQUIRE(stderr_ >= 0);
+    REQUIRE(::dup2(file_, STDERR_FILENO) == STDERR_FILENO);
+  }
+  LogToFile(const LogToFile&) = delete;
+  LogToFile& operator=(const LogToFile&) = delete;
+  ~LogToFile() {
+    ::dup2(stderr_, STDERR_FILENO);
+    ::close(stderr_);
+    ::close(file_);
+  }
+
+ private:
+  int stderr_, file_;
+};
 
 /// Names of the files below the folder that hold the secret.
 std::vector<std::string> files_with_secret(const TempFolder& folder) {
@@ -68,10 +92,12 @@ std::vector<std::string> files_with_secret(const TempFolder& folder) {
 }  // namespace
 
 TEST_CASE("a secret argument reaches the handler and nothing else", "[actors][jobs-65]") {
-  const TempFolder folder;
+  const TempFolder folder, log_folder;
   folder.write("a.md", "# A\n");
-  ServedVault served(
-      folder, [](Config&) {}, with_secret_operation());
+  const LogToFile log(log_folder.path() + "/log.txt");
+  const auto seen = std::make_shared<std::string>();  // shared: with the handler
+  const ServedVault served(
+      folder, [](Config&) {}, with_secret_operation(seen));
   std::mutex mutex;
   std::string heard;
   const auto subscription = served.dispatcher->subscribe({}, std::nullopt, [&](const Event& event) {
@@ -84,7 +110,7 @@ TEST_CASE("a secret argument reaches the handler and nothing else", "[actors][jo
   const auto accepted = served.call("test_secret", {{"name", "n"}, {"api_key", kSecretKey}}, true);
   REQUIRE(accepted.result);
   REQUIRE(comes_true([&] { return served.state_of(accepted.job_id) == "succeeded"; }));
-  CHECK(secret_seen == kSecretKey);
+  CHECK(*seen == kSecretKey);
   const auto failed =
       served.call("test_secret", {{"name", "n"}, {"api_key", kSecretKey}, {"fails", true}}, true);
   REQUIRE(comes_true([&] { return served.state_of(failed.job_id) == "failed"; }));
@@ -102,7 +128,9 @@ TEST_CASE("a secret argument reaches the handler and nothing else", "[actors][jo
     CHECK(heard.find("job.finished") != std::string::npos);
     CHECK(heard.find(kSecretKey) == std::string::npos);
   }
-  CHECK(files_with_secret(folder).empty());
+  CHECK(files_with_secret(folder).empty());  // state.db, its WAL, the audit log
+  CHECK(log_folder.read("log.txt").find("job ended") != std::string::npos);
+  CHECK(files_with_secret(log_folder).empty());
   namespace fs = std::filesystem;
   const auto key = fs::status(folder.path() + "/.indx/key").permissions();
   CHECK((key & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none);
@@ -111,8 +139,8 @@ TEST_CASE("a secret argument reaches the handler and nothing else", "[actors][jo
 
 TEST_CASE("an error about a secret argument does not repeat it", "[actors][jobs-65]") {
   const TempFolder folder;
-  ServedVault served(
-      folder, [](Config&) {}, with_secret_operation());
+  const ServedVault served(
+      folder, [](Config&) {}, with_secret_operation(std::make_shared<std::string>()));
 
   const std::string wrong_length = "sk-" + std::string(200, 'x');
   for (const Json& wrong : {Json(wrong_length), Json::array({kSecretKey}), Json(5577006791)}) {
@@ -126,7 +154,7 @@ TEST_CASE("an error about a secret argument does not repeat it", "[actors][jobs-
 }
 
 TEST_CASE("a secret argument is a write-only password in OpenAPI", "[actors][jobs-65]") {
-  const auto document = openapi_document(with_secret_operation(), true);
+  const auto document = openapi_document(with_secret_operation(nullptr), true);
   const auto& body = document["paths"]["/v1/test/secret"]["post"]["requestBody"];
   const auto& key = body["content"]["application/json"]["schema"]["properties"]["api_key"];
   CHECK(key["format"] == "password");
