@@ -341,7 +341,7 @@ constexpr FaultVfs::Fault kFaults[] = {FaultVfs::Fault::IoError, FaultVfs::Fault
 }  // namespace
 
 TEST_CASE("whichever call of the disk fails, nothing that was promised is lost",
-          "[actors][E1][jobs-44]") {
+          "[actors][jobs-44]") {
   constexpr int kSampled = 8;
   const FreshVault fresh;
   SeededRandom random(2026);

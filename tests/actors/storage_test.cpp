@@ -161,7 +161,7 @@ TEST_CASE("the wait between two tries grows to five seconds and starts anew", "[
 }
 
 TEST_CASE("a full disk is a clear error, one line of the log, and no reason to start anew",
-          "[actors][jobs-44][E1][E24]") {
+          "[actors][jobs-44]") {
   FaultVfs disk;
   const GardenEngine running(Durability::Full);
   REQUIRE(running.write("before.md").result);

@@ -200,6 +200,74 @@ TEST_CASE("a deterministic refusal is replayed, a passing one is tried again", "
   CHECK(f.probe.runs == 3);
 }
 
+/// An engine whose database may refuse to forget or to claim a key.
+struct KeyFaults : FakeBackend {
+  bool keeps_rows = false, claims_untold = false;
+  int releases = 0;
+
+  Status release_key(const std::string& subject, const IdempotencyKey& key) override {
+    ++releases;
+    if (keeps_rows) return make_error(Reason::Unavailable, "The disk is full.");
+    return FakeBackend::release_key(subject, key);
+  }
+  Result<std::optional<Remembered>> claim_key(const std::string& subject,
+                                              const IdempotencyKey& key) override {
+    auto claimed = FakeBackend::claim_key(subject, key);
+    if (claims_untold) return make_error(Reason::Unavailable, "The state writer did not answer.");
+    return claimed;
+  }
+};
+
+struct KeyFaultFixture {
+  Probe probe;
+  KeyFaults backend;
+  std::unique_ptr<Dispatcher> dispatcher = make_dispatcher(
+      Registry({probe_operation(probe, "test_write", Execution::Inline, Effect::Writes)}), backend);
+
+  Answer ask() {
+    Call call;
+    call.operation = dispatcher->registry().find("test_write");
+    call.input = Json{{"word", "a"}};
+    call.principal = backend.world.principal;
+    call.idempotency_key = "k";
+    return dispatcher->call_and_wait(std::move(call));
+  }
+};
+
+TEST_CASE("a key that a full disk kept is free as soon as the disk is", "[ops][A85][jobs-44]") {
+  KeyFaultFixture f;
+  f.probe.fails = make_error(Reason::Unavailable, "The disk is full.");
+  f.backend.keeps_rows = true;
+  CHECK(f.ask().result.error().reason == Reason::Unavailable);
+  for (int i = 0; i < 3; ++i) {
+    const Answer still = f.ask();  // ends, and says what is wrong
+    REQUIRE_FALSE(still.result);
+    CHECK(still.result.error().reason == Reason::Unavailable);
+  }
+  CHECK(f.backend.releases == 4);
+  CHECK(f.probe.runs == 1);
+
+  f.backend.keeps_rows = false;
+  f.probe.fails.reset();
+
+  CHECK(f.ask().result);
+  CHECK(f.ask().is_replay);
+  CHECK(f.probe.runs == 2);
+}
+
+TEST_CASE("a key whose claim was stored although nobody heard of it is free for the next call",
+          "[ops][A85]") {
+  KeyFaultFixture f;
+  f.backend.claims_untold = true;
+  CHECK(f.ask().result.error().reason == Reason::Unavailable);
+  CHECK(f.backend.keys.size() == 1);
+  f.backend.claims_untold = false;
+
+  CHECK(f.ask().result);
+  CHECK(f.ask().is_replay);
+  CHECK(f.probe.runs == 1);
+}
+
 TEST_CASE("a key on a read means nothing", "[ops][A85]") {
   Fixture f;
   f.ask("test_read", {}, "k1");
