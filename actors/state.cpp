@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "jobs/job_state.hpp"
 
+#include <map>
+
 namespace indx {
 namespace {
 
@@ -125,6 +127,27 @@ Status State::prune() {
   INDX_TRY(idempotency.prune(now - kIdempotencyAge, kPruneBatch));
   INDX_TRY(queue.prune(now - kJobAge, kPruneBatch));
   return {};
+}
+
+Result<std::vector<JobId>> State::enqueue_all(const std::vector<JobRequest>& requests) {
+  std::vector<JobId> ids;
+  std::map<std::string, int> made;
+  for (const auto& request : requests) {
+    const auto accepted = INDX_TRY(queue.enqueue(request));
+    ids.push_back(accepted.job.id);
+    if (accepted.is_new) ++made[request.kind];
+  }
+  if (settings.only_jobs)
+    settings.only_jobs->insert(settings.only_jobs->end(), ids.begin(), ids.end());
+  if (made.empty()) return ids;
+  const JobOwner& owner = requests.front().owner;
+  INDX_TRY(tell({.kind = "job.created_many",
+                 .actor = owner.surface,
+                 .subject = owner.subject,
+                 .job_id = {},
+                 .data = {{"operations", made}}}));
+  jobs_changed = true;
+  return ids;
 }
 
 }  // namespace indx

@@ -52,6 +52,8 @@ class State {
   void tell_passing(Event event) { fresh_events.push_back(std::move(event)); }
 
   Result<Job> enqueue(const JobRequest& request);
+  /// All of one caller; one event tells of them.
+  Result<std::vector<JobId>> enqueue_all(const std::vector<JobRequest>& requests);
   Result<std::optional<Job>> claim();
   Result<Job> finish(const Lease& lease, const JobOutcome& outcome);
   Status set_progress(const Lease& lease, const JobProgress& progress, const std::string& subject);
