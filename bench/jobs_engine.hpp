@@ -146,7 +146,7 @@ class JobEngine {
         std::exit(1);
       }
       if (job.is_final()) return job;
-      std::this_thread::sleep_for(std::chrono::microseconds(500));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   }
 
