@@ -34,9 +34,9 @@ class Queue {
       auto insert = db_.prepare(
           "WITH RECURSIVE n (i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2) INSERT "
           "INTO jobs (id, kind, operation_version, state, input, owner, subject, keep, priority, "
-          "urgency, max_attempts, max_crashes, progress, result, lease, run_at, created_at, "
-          "updated_at, started_at, finished_at) SELECT printf('00%024d', i), ?3, 1, 'succeeded', "
-          "'{}', '{}', 'local', 1, 0, i, 5, 3, '{}', '{}', 1, i, i, i, i, i FROM n");
+          "max_attempts, max_crashes, progress, result, lease, run_at, created_at, updated_at, "
+          "started_at, finished_at) SELECT printf('00%024d', i), ?3, 1, 'succeeded', '{}', '{}', "
+          "'local', 1, 0, 5, 3, '{}', '{}', 1, i, i, i, i, i FROM n");
       insert.bind(first, first + kChunk - 1, kKind);
       need(insert.run());
     }
