@@ -4,8 +4,6 @@
 #include "base/text.hpp"
 #include "jobs/job_state.hpp"
 
-#include <map>
-
 namespace indx {
 namespace {
 
@@ -131,11 +129,11 @@ Status State::prune() {
 
 Result<std::vector<JobId>> State::enqueue_all(const std::vector<JobRequest>& requests) {
   std::vector<JobId> ids;
-  std::map<std::string, int> made;
+  Json made = Json::object();  // by kind
   for (const auto& request : requests) {
     const auto accepted = INDX_TRY(queue.enqueue(request));
     ids.push_back(accepted.job.id);
-    if (accepted.is_new) ++made[request.kind];
+    if (accepted.is_new) made[request.kind] = made.value(request.kind, 0) + 1;
   }
   if (settings.only_jobs)
     settings.only_jobs->insert(settings.only_jobs->end(), ids.begin(), ids.end());

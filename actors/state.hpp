@@ -52,8 +52,6 @@ class State {
   void tell_passing(Event event) { fresh_events.push_back(std::move(event)); }
 
   Result<Job> enqueue(const JobRequest& request);
-  /// All of one caller; one event tells of them.
-  Result<std::vector<JobId>> enqueue_all(const std::vector<JobRequest>& requests);
   Result<std::optional<Job>> claim();
   Result<Job> finish(const Lease& lease, const JobOutcome& outcome);
   Status set_progress(const Lease& lease, const JobProgress& progress, const std::string& subject);
@@ -62,6 +60,8 @@ class State {
   Status rescue_orphans(bool with_jobs);
   /// One round of upkeep in small pieces: versions, events, idempotency, old jobs.
   Status prune();
+  /// Jobs of one caller; one event tells of them. Errors as those of JobQueue, the first for all.
+  Result<std::vector<JobId>> enqueue_all(const std::vector<JobRequest>& requests);
 
   std::vector<Event> fresh_events;  ///< of the current batch, in id order
   bool jobs_changed = false;        ///< a job may have become claimable
