@@ -152,6 +152,7 @@ class EngineImpl : public Engine {
   std::string owner_token_path() const override { return parts_->config.index_dir + "/token"; }
   Status announce(const std::string& url, const std::string& socket_path) override;
   Status announce_indexing() override;
+  Result<std::vector<JobId>> enqueue_all(std::vector<JobRequest> requests) override;
   void crash_actor(const std::string& name) override;
   void stop() override;
 
@@ -281,6 +282,11 @@ Result<Job> EngineImpl::enqueue(const JobRequest& request,
                                             job.id.value));
     return job;
   });
+}
+
+Result<std::vector<JobId>> EngineImpl::enqueue_all(std::vector<JobRequest> requests) {
+  return core_->change_for<std::vector<JobId>>(
+      [all = std::move(requests)](State& state) { return state.enqueue_all(all); });
 }
 
 Result<std::optional<Backend::Remembered>> EngineImpl::claim_key(const std::string& subject,

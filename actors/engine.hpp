@@ -35,6 +35,9 @@ class Engine : public Backend {
   virtual Status announce(const std::string& url, const std::string& socket_path) = 0;
   /// The same for a command that holds the vault to index it and takes no calls.
   virtual Status announce_indexing() = 0;
+  /// Commits many jobs of one caller at once, told as one event `job.created_many`. Gives their ids
+  /// in the order of the requests; one that is refused refuses all.
+  virtual Result<std::vector<JobId>> enqueue_all(std::vector<JobRequest> requests) = 0;
   /// Ends one actor as a crash would; for tests of recovery.
   virtual void crash_actor(const std::string& name) = 0;
   /// Stops claims and new calls (`draining`), cancels with reason shutdown, waits the grace, closes

@@ -177,4 +177,25 @@ Status State::rescue_orphans(bool with_jobs) {
   return {};
 }
 
+Result<std::vector<JobId>> State::enqueue_all(const std::vector<JobRequest>& requests) {
+  std::vector<JobId> ids;
+  Json made = Json::object();  // by kind
+  for (const auto& request : requests) {
+    const auto accepted = INDX_TRY(queue.enqueue(request));
+    ids.push_back(accepted.job.id);
+    if (accepted.is_new) made[request.kind] = made.value(request.kind, 0) + 1;
+  }
+  if (settings.only_jobs)
+    settings.only_jobs->insert(settings.only_jobs->end(), ids.begin(), ids.end());
+  if (made.empty()) return ids;
+  const JobOwner& owner = requests.front().owner;
+  INDX_TRY(tell({.kind = "job.created_many",
+                 .actor = owner.surface,
+                 .subject = owner.subject,
+                 .job_id = {},
+                 .data = {{"operations", made}}}));
+  jobs_changed = true;
+  return ids;
+}
+
 }  // namespace indx

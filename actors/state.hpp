@@ -105,6 +105,8 @@ class State {
   std::optional<milliseconds> next_schedule_in(milliseconds longest);
   /// Schedules::set, told for the audit log as done by the owner given.
   Result<Schedule> set_schedule(const Schedule& schedule);
+  /// Jobs of one caller; one event tells of them. Errors as those of JobQueue, the first for all.
+  Result<std::vector<JobId>> enqueue_all(const std::vector<JobRequest>& requests);
 
   std::vector<Event> fresh_events;  ///< of the current batch, in id order
   /// Running jobs that were asked to stop by the current batch; they hear of it after the commit.

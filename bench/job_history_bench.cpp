@@ -1,0 +1,122 @@
+// A million finished jobs: what a claim and the counts cost beside them, against the same queue
+// without them. Rounds of both alternate, so that a busy machine touches both.
+#include "bench/support.hpp"
+#include "jobs/job_queue.hpp"
+#include "store/state_schema.hpp"
+
+namespace {
+
+using namespace indx;
+using namespace indx::bench;
+
+constexpr int kFinished = 1000000, kChunk = 100000, kRounds = 10, kClaims = 200;
+constexpr const char* kKind = "bench_noop";
+
+template <typename T>
+T need(Result<T> result) {
+  if (!result.has_value()) {
+    std::fprintf(stderr, "job_history: %s\n", result.error().message.c_str());
+    std::exit(1);
+  }
+  if constexpr (!std::is_void_v<T>) return std::move(result).value();
+}
+
+class Queue {
+ public:
+  explicit Queue(const std::filesystem::path& folder)
+      : folder_((std::filesystem::create_directories(folder), folder)),
+        db_(need(open_state_db(folder.string(), Durability::Normal))),
+        queue_(db_, clock_, random_, settings()) {}
+
+  void add_finished(int jobs) {
+    need(db_.execute("PRAGMA synchronous = OFF"));
+    for (int first = 0; first < jobs; first += kChunk) {
+      auto insert = db_.prepare(
+          "WITH RECURSIVE n (i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2) INSERT "
+          "INTO jobs (id, kind, operation_version, state, input, owner, subject, keep, priority, "
+          "max_attempts, max_crashes, progress, result, lease, run_at, created_at, updated_at, "
+          "started_at, finished_at) SELECT printf('00%024d', i), ?3, 1, 'succeeded', '{}', '{}', "
+          "'local', 1, 0, 5, 3, '{}', '{}', 1, i, i, i, i, i FROM n");
+      insert.bind(first, first + kChunk - 1, kKind);
+      need(insert.run());
+    }
+    need(db_.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA synchronous = NORMAL"));
+  }
+
+  /// Makes jobs, claims them one by one and ends them; only the claims are measured.
+  void claim_some(std::vector<double>& times) {
+    commit([&] {
+      for (int i = 0; i < kClaims; ++i) need(queue_.enqueue(request()));
+    });
+    for (int i = 0; i < kClaims; ++i) {
+      const double begin = now_s();
+      std::vector<Job> jobs;
+      commit([&] { jobs = need(queue_.claim("bench", known_, 1)); });
+      times.push_back((now_s() - begin) * 1000);
+      if (jobs.size() != 1) std::exit(1);
+      commit([&] {
+        JobOutcome outcome;
+        outcome.result = Json::object();
+        need(queue_.finish({jobs[0].id, jobs[0].lease, "bench"}, outcome, known_));
+      });
+    }
+  }
+  void count_some(std::vector<double>& times) {
+    for (double time : times_ms(kClaims, [&](std::size_t) { need(queue_.counts()); }))
+      times.push_back(time);
+  }
+
+ private:
+  JobQueue::Settings settings() const {
+    JobQueue::Settings all;
+    all.spill_dir = (folder_ / "spill").string();
+    return all;
+  }
+  static JobRequest request() {
+    JobRequest one;
+    one.kind = kKind;
+    one.input = Json::object();
+    one.owner = {.subject = "local", .surface = "cli"};
+    return one;
+  }
+  template <typename Fn>
+  void commit(Fn fn) {
+    auto transaction = need(Database::Transaction::begin(db_));
+    fn();
+    need(transaction.commit());
+  }
+
+  // The order matters: the queue refers to the connection.
+  std::filesystem::path folder_;
+  SystemClock clock_;
+  SystemRandom random_;
+  Database db_;
+  JobQueue queue_;
+  const std::vector<JobQueue::KnownKind> known_ = {{.kind = kKind}};
+};
+
+}  // namespace
+
+int main() {
+  const Folder folder("job-history");
+  Queue empty(folder.path / "empty"), full(folder.path / "full");
+  full.add_finished(kFinished);
+  std::vector<double> claims, claims_beside, counts, counts_beside;
+  for (int round = 0; round < kRounds; ++round) {
+    empty.claim_some(claims);
+    full.claim_some(claims_beside);
+    empty.count_some(counts);
+    full.count_some(counts_beside);
+  }
+  const auto tell = [](const char* name, const std::vector<double>& with,
+                       const std::vector<double>& without) {
+    const double floor = percentile(without, .5);
+    print({.name = name,
+           .value = percentile(with, .5),
+           .unit = "ms",
+           .floor = floor,
+           .bar = 1.2 * floor});
+  };
+  tell("claim_beside_1m_finished", claims_beside, claims);
+  tell("counts_beside_1m_finished", counts_beside, counts);
+}
