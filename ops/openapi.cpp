@@ -213,7 +213,7 @@ struct PlainRoute {
 constexpr std::array kPlainRoutes = {
     PlainRoute{"/v1/events", "events", "Stream of changes; `kinds` filters, Last-Event-ID resumes.",
                "text/event-stream", true},
-    PlainRoute{"/v1/jobs/{id}/events", "job_events",
+    PlainRoute{"/v1/jobs/{id}/events", "job_stream",
                "Stream of one job: its record first, then each change, `done` at the end.",
                "text/event-stream", true},
     PlainRoute{"/healthz", "healthz", "Whether the process answers.", "application/json"},
