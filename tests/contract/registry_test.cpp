@@ -289,8 +289,8 @@ TEST_CASE("the OpenAPI routes are those of the registry, AI ones only with a pro
     std::set<std::string> ids;
     for (const auto& [pattern, methods] : document["paths"].items())
       for (const auto& [method, operation] : methods.items())
-        ids.insert(operation["operationId"].get<std::string>());
-    std::set<std::string> expected = {"events", "job_events", "healthz",
+        CHECK(ids.insert(operation["operationId"].get<std::string>()).second);
+    std::set<std::string> expected = {"events", "job_stream", "healthz",
                                       "readyz", "version",    "health"};
     for (const auto& operation : registry.all())
       if (has_provider || !operation.needs_provider) expected.insert(operation.name);
