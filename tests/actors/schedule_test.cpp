@@ -235,7 +235,8 @@ TEST_CASE("what a server missed while it was down runs when it is back",
       if (row["name"] == "often")
         for (const auto& slot : row["last_slots"])
           if (slot.contains("job"))
-            outcome_by_job[slot["job"]] = vault.state_of(slot["job"].get<std::string>());
+            outcome_by_job[slot["job"].get<std::string>()] =
+                vault.state_of(slot["job"].get<std::string>());
     return !outcome_by_job.empty() && outcome_by_job.begin()->second == "succeeded";
   }));
   const Json listed = vault.ask("schedule_list", {{"slots", 50}});

@@ -40,7 +40,8 @@ TEST_CASE("schedules are set, listed and deleted by REST", "[end_to_end][schedul
   CHECK(server.stop() == 0);
   std::vector<std::string> told;
   for (const auto& line : audit_lines(vault))
-    if (line["kind"].get<std::string>().starts_with("schedule.")) told.push_back(line["kind"]);
+    if (line["kind"].get<std::string>().starts_with("schedule."))
+      told.push_back(line["kind"].get<std::string>());
   CHECK(told == std::vector<std::string>{"schedule.set", "schedule.set", "schedule.removed"});
 }
 
