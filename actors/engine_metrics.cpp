@@ -39,7 +39,9 @@ double resident_bytes_now() {
 
 void count_job_events(Parts& parts, const std::vector<Event>& events) {
   for (const Event& event : events) {
-    const bool is_retry = event.kind == "job.retrying";
+    const auto why = event.data.value("reason", "");
+    // With another reason an operator asked for it.
+    const bool is_retry = event.kind == "job.retrying" && (why.empty() || why == "interrupted");
     if (!is_retry && event.kind != "job.finished") continue;
     const auto kind = kind_label(parts, event.data.value("operation", ""));
     if (is_retry)

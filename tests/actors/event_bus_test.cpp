@@ -81,9 +81,11 @@ Event reset_of(Dispatcher& dispatcher, const EventFilter& filter) {
   return events[0];
 }
 
+/// Ids of the jobs that this test started, sorted.
 std::vector<std::string> ids_of(const Json& jobs) {
   std::vector<std::string> ids;
-  for (const auto& job : jobs) ids.push_back(job.value("id", ""));
+  for (const auto& job : jobs)
+    if (job.value("kind", "") == "tag_rename") ids.push_back(job.value("id", ""));
   std::sort(ids.begin(), ids.end());
   return ids;
 }
