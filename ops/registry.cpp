@@ -18,8 +18,8 @@ constexpr Operation (*kOperations[])() = {
     canvas_patch,     base_query,        base_query_inline, attachment_list,  attachment_read,
     attachment_write, attachment_upload, attachment_delete, vault_config_get, vault_config_set,
     vault_reindex,    vault_doctor,      job_list,          job_get,          job_cancel,
-    job_revert,
-    token_create,     token_list,        token_revoke,      ai_status,        ai_tag,
+    job_revert,       token_create,      token_list,        token_revoke,     ai_status,
+    ai_tag,
 };
 
 }  // namespace
