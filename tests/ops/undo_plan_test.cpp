@@ -9,28 +9,29 @@ using UndoKind = UndoAct::Kind;
 using MaybeText = std::optional<std::string>;
 
 /// A write of contents, by etags; the hash of what was there is `sha-<etag>`.
-JobWrite write_of(const std::string& path, const MaybeText& before, const MaybeText& after) {
+JobWrite contents_write(const std::string& path, const MaybeText& before, const MaybeText& after) {
   JobWrite write{.path = path, .at = {}};
   if (before) write.before_sha256 = "sha-" + *before;
   write.before_etag = before;
   write.after_etag = after;
   return write;
 }
-JobWrite move_of(const std::string& from, const std::string& to, const std::string& etag) {
-  auto write = write_of(to, etag, etag);
+JobWrite file_move(const std::string& from, const std::string& to, const std::string& etag) {
+  auto write = contents_write(to, etag, etag);
   write.moved_from = from;
   return write;
 }
-JobWrite folder_move_of(const std::string& from, const std::string& to) {
+JobWrite folder_move(const std::string& from, const std::string& to) {
   return {.path = to, .moved_from = from, .at = {}};
 }
 
 }  // namespace
 
 TEST_CASE("only the net effect of a job on a file is undone", "[ops][revert]") {
-  const auto plan = plan_undo({write_of("a.md", "0", "1"), write_of("a.md", "1", "2"),
-                               write_of("same.md", "5", "6"), write_of("same.md", "6", "5"),
-                               write_of("made.md", {}, "7"), write_of("made.md", "7", {})});
+  const auto plan =
+      plan_undo({contents_write("a.md", "0", "1"), contents_write("a.md", "1", "2"),
+                 contents_write("same.md", "5", "6"), contents_write("same.md", "6", "5"),
+                 contents_write("made.md", {}, "7"), contents_write("made.md", "7", {})});
 
   REQUIRE(plan.acts.size() == 1);
   CHECK_FALSE(plan.has_moves);
@@ -43,8 +44,8 @@ TEST_CASE("only the net effect of a job on a file is undone", "[ops][revert]") {
 
 TEST_CASE("moves are undone from the last to the first, contents where they were first written",
           "[ops][revert]") {
-  const auto plan = plan_undo({write_of("p.md", "p", {}), write_of("a.md", "0", "1"),
-                               move_of("a.md", "p.md", "1"), write_of("p.md", "1", "2")});
+  const auto plan = plan_undo({contents_write("p.md", "p", {}), contents_write("a.md", "0", "1"),
+                               file_move("a.md", "p.md", "1"), contents_write("p.md", "1", "2")});
 
   REQUIRE(plan.acts.size() == 3);
   CHECK(plan.has_moves);
@@ -61,8 +62,9 @@ TEST_CASE("moves are undone from the last to the first, contents where they were
 }
 
 TEST_CASE("files go with the folder that a job moved", "[ops][revert]") {
-  const auto plan = plan_undo({write_of("d/a.md", "0", "1"), write_of("da.md", "x", "y"),
-                               folder_move_of("d", "e"), write_of("e/a.md", "1", "2")});
+  const auto plan =
+      plan_undo({contents_write("d/a.md", "0", "1"), contents_write("da.md", "x", "y"),
+                 folder_move("d", "e"), contents_write("e/a.md", "1", "2")});
 
   REQUIRE(plan.files.size() == 2);
   REQUIRE(plan.acts.size() == 3);
@@ -74,7 +76,8 @@ TEST_CASE("files go with the folder that a job moved", "[ops][revert]") {
 }
 
 TEST_CASE("somebody else's change between two writes of a job is seen", "[ops][revert]") {
-  const auto plan = plan_undo({write_of("a.md", "0", "1"), write_of("a.md", "edited", "2")});
+  const auto plan =
+      plan_undo({contents_write("a.md", "0", "1"), contents_write("a.md", "edited", "2")});
 
   REQUIRE(plan.acts.size() == 1);
   const auto& change = plan.files[0].foreign_change;
