@@ -13,6 +13,8 @@ Json time_or_null(const std::optional<Timestamp>& time) {
   return time ? Json(format_time(*time)) : Json();
 }
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
 /// What a caller needs who knows four states only.
 std::string_view status(JobState state) {
   if (state == JobState::Running) return "running";
@@ -21,6 +23,14 @@ std::string_view status(JobState state) {
 }
 
 }  // namespace
+
+std::optional<OnDuplicate> parse_on_duplicate(std::string_view name) {
+  if (name == "reject") return OnDuplicate::Reject;
+  if (name == "join") return OnDuplicate::Join;
+  if (name == "replace") return OnDuplicate::Replace;
+  if (name == "run_again") return OnDuplicate::RunAgain;
+  return std::nullopt;
+}
 
 bool Job::is_final() const { return indx::is_final(state); }
 
@@ -50,6 +60,15 @@ Json to_json(const Job& job) {
           {"max_attempts", job.max_attempts},
           {"priority", job.priority},
           {"cancel_requested", job.cancel_requested},
+          {"pause_requested", job.pause_requested},
+          {"runs_again", job.again_input.has_value()},
+          {"unique_key", text_or_null(job.unique_key)},
+          {"limit_key", text_or_null(job.limit_key)},
+          {"time_limit_ms", job.time_limit.count() > 0 ? Json(job.time_limit.count()) : Json()},
+          {"parent", text_or_null(job.parent)},
+          {"schedule", text_or_null(job.schedule)},
+          {"reverts", text_or_null(job.reverts)},
+          {"steps", job.step_count},
           {"result", json_or_null(job.result)},
           {"error", job.error ? job.error->to_json() : Json()},
           {"leased_by", job.leased_by.empty() ? Json() : Json(job.leased_by)},

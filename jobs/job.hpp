@@ -71,8 +71,8 @@ struct JobRequest {
   int max_crashes = 3;
   std::string unique_key;  ///< among the live jobs of the kind; empty: none
   OnDuplicate on_duplicate = OnDuplicate::Join;
-  std::string limit_key;  ///< jobs of all kinds that share something; empty: none
-  int limit_running = 0;  ///< how many jobs of the limit key may run at once; 0: any number
+  std::string limit_key;       ///< jobs of all kinds that share something; empty: none
+  int limit_running = 0;       ///< how many jobs of the limit key may run at once; 0: any number
   milliseconds time_limit{0};  ///< of one try; 0: none
   std::string parent;          ///< id of the job that waits for it; empty: none
   std::string schedule;        ///< name of the schedule that asks; empty: none
@@ -105,13 +105,15 @@ struct Job {
   int limit_running = 0;
   milliseconds time_limit{0};
   std::string parent, schedule, reverts;
+  Json secrets;                     ///< filled only by a claim
   std::optional<Json> again_input;  ///< runs once more with it after its end
   std::int64_t lease = 0;           ///< generation minted at the claim; 0: never claimed
-  std::string leased_by;   ///< instance id
+  std::string leased_by;            ///< instance id
   std::optional<Timestamp> leased_at, heartbeat_at;
   bool cancel_requested = false, pause_requested = false;
   JobProgress progress;
-  std::optional<Json> result;
+  std::int64_t step_count = 0;
+  std::optional<Json> result;  ///< missing in lists
   std::optional<Error> error;
   Timestamp run_at, created_at, updated_at;
   std::optional<Timestamp> started_at, finished_at;

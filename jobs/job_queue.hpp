@@ -19,7 +19,7 @@ struct StepRecord {
   Json output;
 };
 
-/// The rules and the SQL of the tables `jobs` and `job_steps` in state.db. No threads, no
+/// The rules and the SQL of the tables of jobs and their steps in state.db. No threads, no
 /// transactions of its own: the caller (the state actor) wraps calls into its commit. Each call
 /// changes nothing when it fails.
 class JobQueue {
@@ -27,7 +27,7 @@ class JobQueue {
   struct Settings {
     milliseconds lease{15000};
     RetryPolicy retry;
-    std::string spill_dir;  ///< `<index_dir>/spill`: results of steps and jobs over 256 kB
+    std::string spill_dir;        ///< `<index_dir>/spill`: results of steps and jobs over 256 kB
     std::string secret_key = {};  ///< 32 bytes for secret arguments; empty: those are refused
   };
   JobQueue(Database& db, const Clock& clock, Random& random, Settings settings);
@@ -36,7 +36,6 @@ class JobQueue {
   struct Enqueued {
     Job job;
     bool is_new = true;  ///< false: a live job with its unique key stands for it
-    std::optional<Job> replaced_before = std::nullopt;
   };
   /// `validation_failed` for an input that is not UTF-8 throughout, `too_large` for one over 1 MiB,
   /// `conflict` as OnDuplicate::Reject says.
@@ -50,12 +49,13 @@ class JobQueue {
     int max_running = 0;  ///< at once; 0: any number
     RetryPolicy retry = {};
   };
-  /// Leases the most urgent due jobs of known kinds, at most `count`; fewer when there are none that
-  /// may run now: jobs wait for their time, a pause, or the limits of their kind and limit key,
-  /// which count running rows. Unknown kinds and other operation versions are parked as
+  /// Leases the most urgent due jobs of known kinds, at most `count`; fewer when there are none
+  /// that may run now: jobs wait for their time, a pause, or the limits of their kind and limit
+  /// key, which count running rows. Unknown kinds and other operation versions are parked as
   /// Unsupported, not failed, and come back when they are known. A job that would be given up after
   /// one more crash runs only while no other such job does, so that one that kills its process
-  /// takes no other with it.
+  /// takes no other with it. A job whose secret arguments can no longer be read is among them as
+  /// Failed.
   Result<std::vector<Job>> claim(const std::string& instance, const std::vector<KnownKind>& known,
                                  int count, const std::vector<JobId>& only = {});
   /// Renews the lease of every running job of the instance. Gives the jobs that were asked to stop.
@@ -116,6 +116,8 @@ class JobQueue {
   /// Earliest time at which a job that waits for its time becomes due.
   Result<std::optional<Timestamp>> next_due();
   Result<int> count_live();
+  /// When the ready job became due that waits longest.
+  Result<std::optional<Timestamp>> oldest_ready();
 
   /// The stored step, if its inputs are the same; nullopt: run it (other inputs redo that step).
   Result<std::optional<Json>> find_step(const JobId& job, const std::string& key,
@@ -124,20 +126,33 @@ class JobQueue {
   /// 200,000 steps of a job, with `step_key_reused` when this try already stored that key.
   Status put_step(const Lease& lease, const StepRecord& step);
   Result<std::int64_t> count_steps(const JobId& job);
-  /// Deletes final jobs that ended before `before` with their steps, and steps nobody needs any
-  /// more: those of succeeded and cancelled jobs, those of failed ones after 7 days. At most
-  /// `limit` rows; fewer: nothing is left to do.
+  /// Deletes final jobs that ended before `before` with their steps, failed and dead ones after 30
+  /// days at the earliest; and steps nobody needs any more: those of succeeded and cancelled jobs,
+  /// those of failed ones after 7 days. At most `limit` rows; fewer: nothing is left to do.
   Result<std::int64_t> prune(Timestamp before, int limit);
-  /// Deletes spilled results that no step names. Call it outside a transaction: after the commit of
-  /// a finish, a cancel or a prune, and at the start.
+  /// Deletes spilled results that no step or job names. Call it outside a transaction: after the
+  /// commit of a finish, a cancel or a prune, and at the start.
   Result<int> sweep_spill();
 
   /// `stale_lease` unless the lease is the job's current one.
   Status check_lease(const Lease& lease);
 
  private:
+  Result<std::optional<Job>> live_twin(const JobRequest& request);
+  Result<Enqueued> join(Job live, const JobRequest& request);
+  Result<Job> add(const JobRequest& request);
   Status promote_due();
   Status support(const std::vector<KnownKind>& known);
+  Result<std::vector<KnownKind>> open_kinds(const std::vector<KnownKind>& known);
+  Result<milliseconds> next_try_delay(const Job& job, const JobOutcome& outcome,
+                                      const std::vector<KnownKind>& known);
+  Status end_try(Job& job, const JobOutcome& outcome, const std::vector<KnownKind>& known);
+  Status save_ended(Job& job, std::vector<Job>& others);
+  Result<Job> cancel_one(Job job, std::vector<Job>& others);
+  Status wake_parent(const Job& child, std::vector<Job>& others);
+  Status cancel_children(const Job& parent, std::vector<Job>& others);
+  Status keep_fault(const Job& job, const JobFault& fault);
+  Status redrive_one(Job& job, Timestamp run_at);
   /// Gives how many were deleted.
   Result<std::int64_t> delete_steps(const JobId& id, std::int64_t limit);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxInlineStepBytes = 256 * 1024;
 constexpr std::int64_t kMaxStepBytes = std::int64_t{64} << 20U;
 constexpr std::int64_t kMaxSteps = 200000;
-constexpr std::chrono::days kFailedStepsKept{7};
+constexpr std::chrono::days kFailedStepsKept{7}, kFailedJobsKept{30};
 
 }  // namespace
 
@@ -107,19 +107,27 @@ Result<std::int64_t> JobQueue::prune(Timestamp before, int limit) {
       if (deleted >= limit) break;
       deleted += INDX_TRY(delete_steps(id, limit - deleted));
     }
-    deleted += INDX_TRY(
-        db_.prepare(
-               "DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE finished_at < ?1 AND "
-               "step_count = 0 ORDER BY finished_at LIMIT ?2)")
-            .bind(to_millis(before), limit - deleted)
-            .run());
+    // Failed ones are kept longer, for somebody may want to try them again; results of children as
+    // long as their parent may want them.
+    const Timestamp failed_before = std::min(before, clock_.now() - kFailedJobsKept);
+    for (const auto& [states, ended_before] : {std::pair(R"(["succeeded", "cancelled"])", before),
+                                               std::pair(R"(["failed", "dead"])", failed_before)})
+      deleted += INDX_TRY(
+          db_.prepare("DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE state IN (SELECT "
+                      "value FROM json_each(?1)) AND finished_at < ?2 AND step_count = 0 AND NOT "
+                      "EXISTS (SELECT 1 FROM jobs AS waiting WHERE waiting.id = jobs.parent AND "
+                      "waiting.finished_at IS NULL) LIMIT ?3)")
+              .bind(states, to_millis(ended_before), std::max<std::int64_t>(0, limit - deleted))
+              .run());
     return deleted;
   });
 }
 
 Result<int> JobQueue::sweep_spill() {
   return BlobDir(settings_.spill_dir).sweep([&](const std::string& file) -> Result<bool> {
-    auto query = db_.prepare("SELECT 1 FROM job_steps WHERE spill_sha256 = ?1");
+    auto query = db_.prepare(
+        "SELECT 1 FROM job_steps WHERE spill_sha256 = ?1 UNION ALL SELECT 1 FROM jobs WHERE "
+        "result_sha256 = ?1");
     query.bind(file);
     return query.step();
   });

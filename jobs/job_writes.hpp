@@ -14,9 +14,9 @@ class Database;
 struct JobWrite {
   std::int64_t id = 0;
   std::string path;
-  std::optional<std::string> moved_from;                 ///< set: the write was a move
-  std::optional<std::string> before_sha256, before_etag; ///< empty: it made the file
-  std::optional<std::string> after_etag;                 ///< empty: it deleted the file
+  std::optional<std::string> moved_from;                  ///< set: the write was a move
+  std::optional<std::string> before_sha256, before_etag;  ///< empty: it made the file
+  std::optional<std::string> after_etag;                  ///< empty: it deleted the file
   Timestamp at;
 };
 

@@ -125,7 +125,7 @@ TEST_CASE_METHOD(QueueFixture, "a server's Retry-After is the least delay", "[jo
 }
 
 TEST_CASE_METHOD(QueueFixture, "500 jobs that fail together do not come back together",
-                 "[jobs][E8][case56]") {
+                 "[jobs][E8][jobs-56]") {
   for (int i = 0; i < 500; ++i) add();
   std::vector<std::int64_t> times;
   while (const auto job = claim())
@@ -137,7 +137,7 @@ TEST_CASE_METHOD(QueueFixture, "500 jobs that fail together do not come back tog
 }
 
 TEST_CASE_METHOD(QueueFixture, "a graceful stop gives the job back without counting an attempt",
-                 "[jobs][E25][case14][case18]") {
+                 "[jobs][E25][jobs-14][jobs-18]") {
   auto asked = request();
   asked.max_attempts = 1;
   const auto job = add(asked);
@@ -151,7 +151,7 @@ TEST_CASE_METHOD(QueueFixture, "a graceful stop gives the job back without count
 }
 
 TEST_CASE_METHOD(QueueFixture, "a job whose process died runs again and shows a crash, no attempt",
-                 "[jobs][E1][case1][case6][case16]") {
+                 "[jobs][E1][jobs-1][jobs-6][jobs-16]") {
   const auto job = add();
   REQUIRE(claim("dead").has_value());
 
@@ -168,7 +168,7 @@ TEST_CASE_METHOD(QueueFixture, "a job whose process died runs again and shows a 
 
 TEST_CASE_METHOD(QueueFixture,
                  "a job that kills its process three times is dead and the others run",
-                 "[jobs][case9]") {
+                 "[jobs][jobs-9]") {
   const auto killer = add();
   const auto innocent = add();
   for (int start = 1; start <= 3; ++start) {
@@ -210,14 +210,15 @@ TEST_CASE_METHOD(QueueFixture, "a worker that lost its lease can change nothing"
   REQUIRE(queue.rescue("new", true).has_value());
   const auto current = *claim("new");
 
-  CHECK(queue.finish(lease_of(old), success()).error().reason == Reason::StaleLease);
+  CHECK(queue.finish(lease_of(old), success(), known).error().reason == Reason::StaleLease);
   CHECK(queue.set_progress(lease_of(old), {}).error().reason == Reason::StaleLease);
   CHECK(queue.put_step(lease_of(old), {"k", "h", 1}).error().reason == Reason::StaleLease);
-  CHECK(queue.finish({current.id, current.lease, "old"}, success()).error().reason ==
+  CHECK(queue.finish({current.id, current.lease, "old"}, success(), known).error().reason ==
         Reason::StaleLease);
-  CHECK(queue.finish({{"nothing"}, 1, "new"}, success()).error().reason == Reason::StaleLease);
+  CHECK(queue.finish({{"nothing"}, 1, "new"}, success(), known).error().reason ==
+        Reason::StaleLease);
   CHECK(finish(current, success()).state == JobState::Succeeded);
-  CHECK(queue.finish(lease_of(current), success()).error().reason == Reason::StaleLease);
+  CHECK(queue.finish(lease_of(current), success(), known).error().reason == Reason::StaleLease);
 }
 
 TEST_CASE_METHOD(QueueFixture, "a waiting job is cancelled at once, a running one is asked to stop",
@@ -225,18 +226,21 @@ TEST_CASE_METHOD(QueueFixture, "a waiting job is cancelled at once, a running on
   const auto first = add(), second = add();
   const auto running = *claim();
 
-  const auto cancelled = queue.request_cancel(second.id).value();
+  const auto cancelled = queue.request_cancel(second.id).value().job;
   CHECK(cancelled.state == JobState::Cancelled);
   CHECK(cancelled.error->reason == Reason::Cancelled);
   CHECK(queue.heartbeat("a").value().empty());
-  CHECK(queue.request_cancel(first.id).value().state == JobState::Running);
-  CHECK(queue.heartbeat("a").value() == std::vector<JobId>{first.id});
+  CHECK(queue.request_cancel(first.id).value().job.state == JobState::Running);
+  const auto asked = queue.heartbeat("a").value();
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].job == first.id);
+  CHECK_FALSE(asked[0].is_pause);
   CHECK(queue.heartbeat("b").value().empty());
   const auto ended =
       finish(running, {.kind = JobOutcome::Kind::Cancelled, .result = Json{{"done", 3}}});
   CHECK(ended.state == JobState::Cancelled);
   CHECK(ended.result == Json{{"done", 3}});
-  CHECK(queue.request_cancel(first.id).value().state == JobState::Cancelled);
+  CHECK(queue.request_cancel(first.id).value().job.state == JobState::Cancelled);
   CHECK(queue.request_cancel({"nothing"}).error().reason == Reason::NotFound);
 }
 
@@ -256,7 +260,7 @@ TEST_CASE_METHOD(QueueFixture, "a cancelled job never runs again, however its tr
 }
 
 TEST_CASE_METHOD(QueueFixture, "jobs of an unknown kind or version wait until they are known",
-                 "[jobs][case58]") {
+                 "[jobs][jobs-58]") {
   auto unknown = request(), newer = request();
   unknown.kind = "future";
   newer.operation_version = 2;
@@ -274,14 +278,15 @@ TEST_CASE_METHOD(QueueFixture, "jobs of an unknown kind or version wait until th
 TEST_CASE_METHOD(QueueFixture, "a claim limited to some jobs leaves the others alone", "[jobs]") {
   const auto orphan = add(), own = add();
 
-  CHECK(queue.claim("cli", known, {own.id}).value()->id == own.id);
-  CHECK_FALSE(queue.claim("cli", known, {own.id}).value().has_value());
+  CHECK(job_ids(queue.claim("cli", known, 5, {own.id}).value()) ==
+        std::vector<std::string>{own.id.value});
+  CHECK(queue.claim("cli", known, 1, {own.id}).value().empty());
   CHECK(get(orphan.id).state == JobState::Ready);
 }
 
 TEST_CASE_METHOD(QueueFixture,
                  "text that is not UTF-8 is refused in the input and ends a job elsewhere",
-                 "[jobs][E7][case48]") {
+                 "[jobs][E7][jobs-48]") {
   const std::string surrogate = "x\xED\xA0\x80y", strange("nul\0 \xF0\x9F\x8C\xB1", 9);
   auto bad = request(), odd = request();
   bad.input = {{"text", surrogate}};
@@ -331,7 +336,7 @@ TEST_CASE_METHOD(QueueFixture, "a job without kind or without attempts is refuse
   asked = request();
   asked.max_attempts = 0;
   CHECK(queue.enqueue(asked).error().reason == Reason::ValidationFailed);
-  CHECK(queue.claim("", known).error().reason == Reason::ValidationFailed);
+  CHECK(queue.claim("", known, 1).error().reason == Reason::ValidationFailed);
 }
 
 TEST_CASE_METHOD(QueueFixture,
@@ -395,7 +400,7 @@ TEST_CASE_METHOD(QueueFixture,
 }
 
 TEST_CASE_METHOD(QueueFixture, "100 jobs survive a process that dies 20 times",
-                 "[jobs][E1][case11]") {
+                 "[jobs][E1][jobs-11]") {
   std::map<std::string, int> done;
   for (int i = 0; i < 100; ++i) {
     auto asked = request();
@@ -431,8 +436,9 @@ TEST_CASE_METHOD(QueueFixture, "the claim and the sweeps read an index, not the 
     return text;
   };
 
-  const auto claim_plan =
-      plan("SELECT * FROM jobs WHERE state = 'ready' ORDER BY priority DESC, run_at, seq LIMIT 1");
+  const auto claim_plan = plan(
+      "SELECT * FROM jobs WHERE state = 'ready' AND kind = 'tag' ORDER BY run_at - priority "
+      "* 60000, seq LIMIT 1");
   CHECK(claim_plan.find("jobs_claim") != std::string::npos);
   CHECK(claim_plan.find("TEMP B-TREE") == std::string::npos);
   CHECK(plan("UPDATE jobs SET state = 'ready' WHERE state IN ('scheduled', 'sleeping') AND run_at "

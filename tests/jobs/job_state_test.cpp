@@ -9,10 +9,15 @@ constexpr JobState kAllStates[] = {JobState::Scheduled,   JobState::Ready,     J
                                    JobState::Sleeping,    JobState::Waiting,   JobState::Paused,
                                    JobState::Unsupported, JobState::Succeeded, JobState::Failed,
                                    JobState::Dead,        JobState::Cancelled};
-constexpr JobEvent kAllEvents[] = {
-    JobEvent::Due,       JobEvent::Claim,           JobEvent::Succeed, JobEvent::FailForGood,
-    JobEvent::Retry,     JobEvent::GiveUp,          JobEvent::Cancel,  JobEvent::Return,
-    JobEvent::OwnerDied, JobEvent::CrashedTooOften, JobEvent::Park,    JobEvent::Support};
+constexpr JobEvent kAllEvents[] = {JobEvent::Due,           JobEvent::Claim,
+                                   JobEvent::Succeed,       JobEvent::FailForGood,
+                                   JobEvent::Retry,         JobEvent::GiveUp,
+                                   JobEvent::Cancel,        JobEvent::Return,
+                                   JobEvent::OwnerDied,     JobEvent::CrashedTooOften,
+                                   JobEvent::Park,          JobEvent::Support,
+                                   JobEvent::Sleep,         JobEvent::Wait,
+                                   JobEvent::ChildrenEnded, JobEvent::Pause,
+                                   JobEvent::Resume,        JobEvent::Redrive};
 
 }  // namespace
 
@@ -21,12 +26,17 @@ TEST_CASE("every state has a name of its own", "[jobs]") {
   CHECK_FALSE(parse_job_state("running ").has_value());
 }
 
-TEST_CASE("nothing leaves a final state and every live one can be cancelled", "[jobs][E3][E9]") {
+TEST_CASE("only a redrive leaves a final state and every live one can be cancelled and paused",
+          "[jobs][E3][E9]") {
   for (const auto state : kAllStates) {
     INFO(name(state));
     CHECK(next_state(state, JobEvent::Cancel).has_value() != is_final(state));
+    CHECK(next_state(state, JobEvent::Pause).has_value() ==
+          (!is_final(state) && state != JobState::Paused));
     if (!is_final(state)) continue;
-    for (const auto event : kAllEvents) CHECK_FALSE(next_state(state, event).has_value());
+    for (const auto event : kAllEvents)
+      CHECK(next_state(state, event).has_value() ==
+            (event == JobEvent::Redrive && state != JobState::Succeeded));
   }
 }
 

@@ -117,7 +117,7 @@ TEST_CASE_METHOD(StepFixture, "steps of a failed job stay for a week", "[jobs]")
 }
 
 TEST_CASE_METHOD(StepFixture, "pruning touches a bounded number of rows and no live job",
-                 "[jobs][case46]") {
+                 "[jobs][jobs-46]") {
   {
     auto transaction = Database::Transaction::begin(db).value();
     for (int i = 0; i < 2500; ++i) REQUIRE(put("k" + std::to_string(i), i).has_value());

@@ -11,7 +11,8 @@ namespace indx {
 struct QueueFixture : StateDb {
   FakeClock clock;
   SeededRandom random{42};
-  JobQueue queue{db, clock, random, {.spill_dir = dir.path() + "/spill"}};
+  JobQueue queue{
+      db, clock, random, {.spill_dir = dir.path() + "/spill", .secret_key = std::string(32, 'k')}};
   std::vector<JobQueue::KnownKind> known = {{.kind = "tag"}};
 
   static JobRequest request() {
@@ -25,16 +26,18 @@ struct QueueFixture : StateDb {
                      .request_id = "r1"};
     return request;
   }
-  Job add() { return queue.enqueue(request()).value(); }
-  Job add(const JobRequest& request) { return queue.enqueue(request).value(); }
+  Job add() { return queue.enqueue(request()).value().job; }
+  Job add(const JobRequest& request) { return queue.enqueue(request).value().job; }
   std::optional<Job> claim(const std::string& instance = "a") {
-    return queue.claim(instance, known).value();
+    auto jobs = queue.claim(instance, known, 1).value();
+    if (jobs.empty()) return std::nullopt;
+    return std::move(jobs.front());
   }
   Job get(const JobId& id) { return *queue.get(id).value(); }
 
   static Lease lease_of(const Job& job) { return {job.id, job.lease, job.leased_by}; }
   Job finish(const Job& job, const JobOutcome& outcome) {
-    return queue.finish(lease_of(job), outcome).value();
+    return queue.finish(lease_of(job), outcome, known).value().job;
   }
   static JobOutcome success(Json result = Json::object()) {
     return {.kind = JobOutcome::Kind::Succeeded, .result = std::move(result)};

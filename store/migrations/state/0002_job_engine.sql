@@ -14,7 +14,6 @@ CREATE TABLE jobs_2 (
   subject TEXT NOT NULL,
   keep INTEGER NOT NULL CHECK (keep IN (0, 1)),
   priority INTEGER NOT NULL,
-  urgency INTEGER NOT NULL,               -- when it became due, less its priority in aging steps: the smallest goes first
   unique_key TEXT CHECK (unique_key <> ''),
   again_input TEXT,                       -- run once more with it after the end
   limit_key TEXT CHECK (limit_key <> ''),
@@ -63,10 +62,10 @@ CREATE TABLE jobs_2 (
   CHECK (pause_requested = 0 OR state = 'running'),
   CHECK (again_input IS NULL OR (unique_key IS NOT NULL AND finished_at IS NULL))
 ) STRICT;
-INSERT INTO jobs_2 (seq, id, kind, operation_version, state, input, owner, subject, keep, priority, urgency, attempts, crashes,
+INSERT INTO jobs_2 (seq, id, kind, operation_version, state, input, owner, subject, keep, priority, attempts, crashes,
                     interruptions, max_attempts, max_crashes, lease, leased_by, leased_at, heartbeat_at, cancel_requested, progress,
                     result, error, run_at, created_at, updated_at, started_at, finished_at, step_count, step_bytes)
-  SELECT seq, id, kind, operation_version, state, input, owner, subject, keep, priority, run_at - priority * 60000, attempts,
+  SELECT seq, id, kind, operation_version, state, input, owner, subject, keep, priority, attempts,
          crashes, interruptions, max_attempts, max_crashes, lease, leased_by, leased_at, heartbeat_at, cancel_requested, progress,
          result, error, run_at, created_at, updated_at, started_at, finished_at, step_count, step_bytes FROM jobs;
 
@@ -90,7 +89,8 @@ ALTER TABLE jobs_2 RENAME TO jobs;
 ALTER TABLE job_steps_2 RENAME TO job_steps;
 CREATE INDEX job_steps_spill ON job_steps (spill_sha256) WHERE spill_sha256 IS NOT NULL;
 
-CREATE INDEX jobs_claim ON jobs (urgency, seq) WHERE state = 'ready';
+-- The smallest goes first: when it became due, less a minute for each step of priority.
+CREATE INDEX jobs_claim ON jobs (kind, run_at - priority * 60000, seq) WHERE state = 'ready';
 CREATE INDEX jobs_due ON jobs (run_at) WHERE state IN ('scheduled', 'sleeping');
 CREATE INDEX jobs_running ON jobs (kind) WHERE state = 'running';
 CREATE INDEX jobs_running_limit ON jobs (limit_key) WHERE state = 'running' AND limit_key IS NOT NULL;

@@ -1,0 +1,246 @@
+// Which job runs next, and whose it is while it runs.
+#include "base/text.hpp"
+#include "jobs/job_json.hpp"
+#include "jobs/job_queue.hpp"
+#include "jobs/job_row.hpp"
+#include "jobs/job_secrets.hpp"
+#include "store/columns.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace indx {
+namespace {
+
+bool runs(const JobQueue::KnownKind& kind, int version) {
+  return kind.version == version || kind.resumes_other_versions;
+}
+
+std::string id_list(const std::vector<JobId>& ids) {
+  Json list = Json::array();
+  for (const auto& id : ids) list.push_back(id.value);
+  return json_text(list);
+}
+
+/// The first job of a kind that may run: how urgent it is, and its row.
+struct Head {
+  std::int64_t urgency = 0, seq = 0;
+  int version = 0;
+};
+
+Result<std::optional<Head>> head_of(Database& db, const std::string& kind,
+                                    const std::string& only) {
+  auto query = db.prepare(
+      "SELECT run_at - priority * 60000, seq, operation_version FROM jobs WHERE state = 'ready' "
+      "AND kind = ?1 AND (?2 = '[]' OR id IN (SELECT value FROM json_each(?2))) AND "
+      "(limit_running = 0 OR limit_key IS NULL OR (SELECT COUNT(*) FROM jobs AS held WHERE "
+      "held.state = 'running' AND held.limit_key = jobs.limit_key) < limit_running) AND "
+      "(crashes = 0 OR crashes + 1 < max_crashes OR NOT EXISTS (SELECT 1 FROM jobs AS other WHERE "
+      "other.state = 'running' AND other.crashes > 0 AND other.crashes + 1 >= other.max_crashes)) "
+      "ORDER BY run_at - priority * 60000, seq LIMIT 1");
+  query.bind(kind, only);
+  if (!INDX_TRY(query.step())) return std::optional<Head>();
+  return std::optional(
+      Head{query.integer(0), query.integer(1), static_cast<int>(query.integer(2))});
+}
+
+Result<std::int64_t> count_in(Database& db, const std::string& kind, JobState state) {
+  auto query = db.prepare("SELECT count FROM job_counts WHERE kind = ?1 AND state = ?2");
+  query.bind(kind, name(state));
+  return INDX_TRY(query.step()) ? query.integer(0) : std::int64_t{0};
+}
+
+/// Parks every ready job of a kind, or of one version of it.
+Status park(Database& db, const std::string& kind, std::optional<int> version, Timestamp now) {
+  INDX_TRY(
+      db.prepare("UPDATE jobs SET state = ?3, updated_at = ?4 WHERE state = 'ready' AND kind "
+                 "= ?1 AND (?2 IS NULL OR operation_version = ?2)")
+          .bind(kind, version, name(*next_state(JobState::Ready, JobEvent::Park)), to_millis(now))
+          .run());
+  return {};
+}
+
+void start_try(Job& job, const std::string& instance, Timestamp now) {
+  apply(job, JobEvent::Claim, now);
+  ++job.lease;
+  job.leased_by = instance;
+  job.leased_at = job.heartbeat_at = now;
+  if (!job.started_at) job.started_at = now;
+}
+
+Status save_claim(Database& db, const Job& job) {
+  INDX_TRY(db.prepare("UPDATE jobs SET state = ?2, lease = ?3, leased_by = ?4, leased_at = ?5, "
+                      "heartbeat_at = ?5, updated_at = ?5, started_at = ?6 WHERE id = ?1")
+               .bind(job.id.value, name(job.state), job.lease, job.leased_by,
+                     to_millis(job.updated_at), optional_millis(job.started_at))
+               .run());
+  return {};
+}
+
+Result<Json> secrets_of(Database& db, const JobId& id, const std::string& key) {
+  auto query = db.prepare("SELECT secrets FROM jobs WHERE id = ?1 AND secrets IS NOT NULL");
+  query.bind(id.value);
+  if (!INDX_TRY(query.step())) return Json();
+  return open_secrets(key, query.text(0));
+}
+
+}  // namespace
+
+Status JobQueue::promote_due() {
+  INDX_TRY(db_.prepare("UPDATE jobs SET state = ?2, updated_at = ?1 WHERE state IN ('scheduled', "
+                       "'sleeping') AND run_at <= ?1")
+               .bind(to_millis(clock_.now()), name(*next_state(JobState::Scheduled, JobEvent::Due)))
+               .run());
+  return {};
+}
+
+Status JobQueue::support(const std::vector<KnownKind>& known) {
+  static const std::string kParked =
+      select_jobs("WHERE state = 'unsupported' GROUP BY kind, operation_version");
+  for (auto& job : INDX_TRY(read_jobs(db_, kParked, {}))) {
+    const bool can_run = std::any_of(known.begin(), known.end(), [&](const KnownKind& kind) {
+      return kind.kind == job.kind && runs(kind, job.operation_version);
+    });
+    if (!can_run) continue;
+    apply(job, JobEvent::Support, clock_.now());
+    INDX_TRY(db_.prepare("UPDATE jobs SET state = ?3, updated_at = ?4 WHERE state = 'unsupported' "
+                         "AND kind = ?1 AND operation_version = ?2")
+                 .bind(job.kind, job.operation_version, name(job.state), to_millis(job.updated_at))
+                 .run());
+  }
+  return {};
+}
+
+/// Kinds with ready jobs that nobody holds back; those that are not known are parked.
+Result<std::vector<JobQueue::KnownKind>> JobQueue::open_kinds(const std::vector<KnownKind>& known) {
+  std::set<std::string> paused;
+  for (auto& pause : INDX_TRY(pauses())) paused.insert(std::move(pause.what));
+  auto query = db_.prepare("SELECT kind FROM job_counts WHERE state = 'ready' AND count > 0");
+  std::vector<std::string> ready;
+  while (INDX_TRY(query.step())) ready.push_back(query.text(0));
+  std::vector<KnownKind> open;
+  for (const auto& kind : ready) {
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [&](const KnownKind& one) { return one.kind == kind; });
+    if (found == known.end())
+      INDX_TRY(park(db_, kind, std::nullopt, clock_.now()));
+    else if (!paused.contains("*") && !paused.contains(kind))
+      open.push_back(*found);
+  }
+  return open;
+}
+
+Result<std::vector<Job>> JobQueue::claim(const std::string& instance,
+                                         const std::vector<KnownKind>& known, int count,
+                                         const std::vector<JobId>& only) {
+  static const std::string kBySeq = select_jobs("WHERE seq = ?1");
+  if (instance.empty()) return invalid("A claim needs the name of an instance.");
+  return db_.savepoint([&]() -> Result<std::vector<Job>> {
+    INDX_TRY(promote_due());
+    INDX_TRY(support(known));
+    const auto open = INDX_TRY(open_kinds(known));
+    const auto ids = id_list(only);
+    std::vector<Job> jobs, others;
+    while (jobs.size() < static_cast<std::size_t>(std::max(0, count))) {
+      std::optional<Head> first;
+      for (const auto& kind : open) {
+        if (kind.max_running > 0 &&
+            INDX_TRY(count_in(db_, kind.kind, JobState::Running)) >= kind.max_running)
+          continue;
+        auto head = INDX_TRY(head_of(db_, kind.kind, ids));
+        while (head && !runs(kind, head->version)) {
+          INDX_TRY(park(db_, kind.kind, head->version, clock_.now()));
+          head = INDX_TRY(head_of(db_, kind.kind, ids));
+        }
+        if (head &&
+            (!first || std::pair(head->urgency, head->seq) < std::pair(first->urgency, first->seq)))
+          first = head;
+      }
+      if (!first) break;
+      auto found = INDX_TRY(read_jobs(db_, kBySeq, {first->seq}));
+      INDX_ASSERT(found.size() == 1);
+      Job& job = found.front();
+      start_try(job, instance, clock_.now());
+      INDX_TRY(save_claim(db_, job));
+      if (auto secrets = secrets_of(db_, job.id, settings_.secret_key); secrets.has_value()) {
+        job.secrets = std::move(*secrets);
+      } else {
+        job.error = secrets.error();
+        apply(job, JobEvent::FailForGood, clock_.now());
+        INDX_TRY(save_ended(job, others));
+      }
+      jobs.push_back(std::move(job));
+    }
+    std::move(others.begin(), others.end(), std::back_inserter(jobs));
+    return jobs;
+  });
+}
+
+Result<std::vector<JobQueue::StopAsked>> JobQueue::heartbeat(const std::string& instance) {
+  INDX_TRY(
+      db_.prepare("UPDATE jobs SET heartbeat_at = ?2 WHERE state = 'running' AND leased_by = ?1")
+          .bind(instance, to_millis(clock_.now()))
+          .run());
+  auto query = db_.prepare(
+      "SELECT id, cancel_requested FROM jobs WHERE state = 'running' AND leased_by = ?1 AND "
+      "(cancel_requested = 1 OR pause_requested = 1) ORDER BY seq");
+  query.bind(instance);
+  std::vector<StopAsked> asked;
+  while (INDX_TRY(query.step())) asked.push_back({{query.text(0)}, query.integer(1) == 0});
+  return asked;
+}
+
+Status JobQueue::check_lease(const Lease& lease) {
+  auto query = db_.prepare(
+      "SELECT 1 FROM jobs WHERE id = ?1 AND state = 'running' AND lease = ?2 AND leased_by = ?3");
+  query.bind(lease.job.value, lease.generation, lease.instance);
+  if (INDX_TRY(query.step())) return {};
+  return stale_lease(lease);
+}
+
+Status JobQueue::set_progress(const Lease& lease, const JobProgress& progress) {
+  INDX_TRY(check_lease(lease));
+  INDX_TRY(
+      db_.prepare("UPDATE jobs SET progress = ?2, updated_at = ?3, heartbeat_at = ?3 WHERE id = ?1")
+          .bind(lease.job.value, progress_text(progress), to_millis(clock_.now()))
+          .run());
+  return {};
+}
+
+Result<std::vector<Job>> JobQueue::rescue(const std::string& live_instance, bool all_foreign) {
+  return db_.savepoint([&]() -> Result<std::vector<Job>> {
+    const Timestamp now = clock_.now();
+    auto query = db_.prepare(
+        "SELECT id FROM jobs WHERE state = 'running' AND leased_by <> ?1 AND (?2 OR heartbeat_at < "
+        "?3) ORDER BY seq");
+    query.bind(live_instance, all_foreign, to_millis(now - settings_.lease));
+    std::vector<JobId> orphans;
+    while (INDX_TRY(query.step())) orphans.push_back({query.text(0)});
+    std::vector<Job> jobs, others;
+    for (const auto& id : orphans) {
+      auto row = INDX_TRY(find_job_row(db_, id));  // now: the end of its parent may have changed it
+      INDX_ASSERT(row.has_value());
+      Job& job = row->job;
+      ++job.crashes;
+      const auto fault = internal_error("The process died while the job ran.");
+      INDX_TRY(keep_fault(job, {"crashed", job.lease, fault, now}));
+      if (job.cancel_requested) {
+        end_cancelled(job, now);
+      } else if (job.crashes >= job.max_crashes) {
+        apply(job, JobEvent::CrashedTooOften, now);
+        job.error = internal_error(cat("The job crashed its process ", job.crashes, " times."));
+      } else {
+        const bool pauses_now = job.pause_requested;
+        apply(job, JobEvent::OwnerDied, now);
+        if (pauses_now) apply(job, JobEvent::Pause, now);
+      }
+      INDX_TRY(save_ended(job, others));
+      jobs.push_back(std::move(job));
+    }
+    std::move(others.begin(), others.end(), std::back_inserter(jobs));
+    return jobs;
+  });
+}
+
+}  // namespace indx
