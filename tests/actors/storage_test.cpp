@@ -98,11 +98,10 @@ void add_old_jobs(Database& db, int count, Timestamp ended) {
       "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1) "
       "INSERT INTO jobs (id, kind, operation_version, state, input, owner, subject, keep, "
       "priority, "
-      "urgency, max_attempts, max_crashes, lease, progress, result, run_at, created_at, "
-      "updated_at, "
+      "max_attempts, max_crashes, lease, progress, result, run_at, created_at, updated_at, "
       "started_at, finished_at) SELECT 'old' || n, 'ai_tag', 1, 'succeeded', '{}', '{}', 'local', "
       "0, "
-      "0, 0, 5, 3, 1, '{}', '{}', ?2, ?2, ?2, ?2, ?2 FROM numbers");
+      "0, 5, 3, 1, '{}', '{}', ?2, ?2, ?2, ?2, ?2 FROM numbers");
   insert.bind(count, to_millis(ended));
   REQUIRE(insert.run().value() == count);
 }
