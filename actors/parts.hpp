@@ -61,7 +61,7 @@ struct Parts {
   Permits inline_waits{std::max(1, config.jobs.lanes - config.jobs.lanes / 4)};  ///< on lanes
   Permits state_permits{4096}, writer_permits{256}, indexer_permits{1024};
   std::atomic<bool> is_draining = false;
-  std::atomic<int> stuck_handlers = 0;  ///< tries that ignore their time limit and still run
+  std::atomic<int> stuck_handlers = 0;       ///< tries that ignore their time limit and still run
   std::atomic<std::int64_t> told_event = 0;  ///< id of the last one that subscribers were given
 
   /// What the last look at the folder complained about, for `vault_status`.
