@@ -2,7 +2,9 @@
 
 #include "base/assert.hpp"
 
+#include <array>
 #include <sys/random.h>
+#include <utility>
 
 namespace indx {
 
@@ -20,10 +22,15 @@ std::string Random::hex(std::size_t bytes) {
 
 double Random::uniform() { return static_cast<double>(next() >> 11U) * 0x1.0p-53; }
 
+// A call of the kernel for each word would be one in ten of those that a read of a note makes.
 std::uint64_t SystemRandom::next() {
-  std::uint64_t word = 0;
-  INDX_ASSERT(::getrandom(&word, sizeof word, 0) == sizeof word);
-  return word;
+  thread_local std::array<std::uint64_t, 32> words;  // 256 bytes: never cut short by the kernel
+  thread_local std::size_t used = words.size();
+  if (used == words.size()) {
+    INDX_ASSERT(::getrandom(words.data(), sizeof words, 0) == sizeof words);
+    used = 0;
+  }
+  return std::exchange(words[used++], 0);  // what was given is not kept
 }
 
 std::uint64_t SeededRandom::next() {

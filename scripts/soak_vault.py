@@ -395,7 +395,7 @@ class Life:
         while True:
             status, answer = self.call("GET", "/v1/jobs?limit=100")
             expect(status == 200, f"the list of jobs answered {status}: {answer}")
-            open_jobs = [job for job in answer["jobs"] if job["state"] in ("queued", "running")]
+            open_jobs = [job for job in answer["jobs"] if not job["finished_at"]]
             if not open_jobs:
                 return
             expect(time.monotonic() < end, f"after a cut-off move jobs do not end: {open_jobs}")

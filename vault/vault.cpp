@@ -38,8 +38,9 @@ Result<OpenFile> open_regular(const VaultPlace& place, const NotePath& path) {
   return file;
 }
 
-bool read_all(int fd, std::size_t size_hint, std::string& bytes) {
-  bytes.resize(size_hint);
+/// `expected`: the size that the file said it has; it may have changed since.
+bool read_all(int fd, std::size_t expected, std::string& bytes) {
+  bytes.resize(expected + 1);
   std::size_t done = 0;
   while (true) {
     if (done == bytes.size()) bytes.resize(done + std::max<std::size_t>(done / 2, 512));
@@ -48,6 +49,7 @@ bool read_all(int fd, std::size_t size_hint, std::string& bytes) {
     if (got < 0) return false;
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
+    if (done == expected) break;  // there was room for more
   }
   bytes.resize(done);
   return true;
@@ -66,7 +68,7 @@ bool write_all(int fd, std::string_view bytes) {
 Result<std::string> read_place(const VaultPlace& place, const NotePath& path) {
   const OpenFile file = INDX_TRY(open_regular(place, path));
   std::string bytes;
-  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, bytes))
+  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size), bytes))
     return file_error(errno, "read", path.str());
   return bytes;
 }
@@ -107,7 +109,7 @@ Result<OpenFile> open_for_reading(const std::string& root, const NotePath& path,
 
 Result<NoteFile> read_opened(const NotePath& path, const OpenFile& file) {
   NoteFile note{path, {}, {}, modified_time(file.info), 0};
-  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, note.bytes))
+  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size), note.bytes))
     return file_error(errno, "read", path.str());
   note.size = note.bytes.size();
   note.etag = etag_of(note.bytes);
@@ -202,7 +204,7 @@ Result<Vault::Replaced> place_by_rename(const VaultPlace& place, const std::stri
                                         TempFile& temp, const NotePath& path) {
   const OpenFile file = INDX_TRY(open_regular(place, path));
   std::string there;
-  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, there))
+  if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size), there))
     return file_error(errno, "read", path.str());
   if (there != before) return Vault::Replaced{true, std::move(there)};
   struct stat now {};
@@ -235,7 +237,7 @@ Result<Vault::Replaced> exchange(const VaultPlace& place, const std::string& bef
   const auto read_displaced = [&]() -> Result<std::string> {
     OpenFile file = INDX_TRY(open_regular(displaced, path));
     std::string bytes;
-    if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size) + 1, bytes))
+    if (!read_all(file.fd.get(), static_cast<std::size_t>(file.info.st_size), bytes))
       return file_error(errno, "read", path.str());
     seen.push_back(std::move(file));
     return bytes;
