@@ -42,11 +42,7 @@ struct Run {
 };
 
 /// The Context of inline calls, of jobs and of their lanes.
-class EngineContext : public Context,
-                      private Notes,
-                      private Index,
-                      private Models,
-                      private Tokens {
+class EngineContext : public Context, private Notes, private Index, private Models, private Tokens {
  public:
   /// `prefix` is the lane's part of step keys, empty outside of lanes.
   explicit EngineContext(std::shared_ptr<Run> run, std::string prefix = "");
