@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kWritesAtOnce = 1000;
 
-Error no_such_job(const JobId& id) {
+Error unseen_job(const JobId& id) {
   return not_found(cat("No job has the id `", id.value, "`; job_list shows yours."),
                    Json{{"id", id.value}});
 }
@@ -74,7 +74,7 @@ Result<Jobs::JobPage> EngineJobs::list(const JobFilter& filter, int limit,
 
 Result<Job> EngineJobs::get(const JobId& id) {
   auto job = INDX_TRY(read_queue([&](JobQueue& queue) { return queue.get(id); }));
-  if (!job || !may_see(job->owner.subject)) return no_such_job(id);
+  if (!job || !may_see(job->owner.subject)) return unseen_job(id);
   return std::move(*job);
 }
 

@@ -15,7 +15,7 @@ Job job_of(const std::string& id, const std::string& subject, JobState state) {
   return job;
 }
 
-std::vector<std::string> ids_of(const Json& jobs) {
+std::vector<std::string> listed_ids(const Json& jobs) {
   std::vector<std::string> ids;
   for (const auto& job : jobs) ids.push_back(job["id"]);
   return ids;
@@ -47,9 +47,9 @@ TEST_CASE("a job shows the errors of its tries and its children beside its recor
   CHECK(shown["faults"][0]["error"]["message"] == "no answer");
   CHECK(shown["faults"][1]["what"] == "crashed");
   CHECK(shown["faults"][1]["lease"] == 2);
-  CHECK(ids_of(shown["children"]) == Ids{"child"});
+  CHECK(listed_ids(shown["children"]) == Ids{"child"});
   CHECK_FALSE(shown["children"][0].contains("result"));
-  CHECK(ids_of((*run_operation(world, job_list(), Json{{"parent", "parent"}}))["jobs"]) ==
+  CHECK(listed_ids((*run_operation(world, job_list(), Json{{"parent", "parent"}}))["jobs"]) ==
         Ids{"child"});
 }
 
@@ -89,16 +89,16 @@ TEST_CASE("a redrive takes dead and failed jobs unless others are named, spread 
 
   const Json trial = *run_operation(world, job_redrive(), Json{{"dry_run", true}});
   CHECK(trial["dry_run"] == true);
-  CHECK(ids_of(trial["jobs"]) == Ids{"dead", "failed"});
+  CHECK(listed_ids(trial["jobs"]) == Ids{"dead", "failed"});
   CHECK(world.jobs[0].state == JobState::Dead);
 
   const Json taken = *run_operation(world, job_redrive(), Json{{"kind", "ai_tag"}, {"limit", 1}});
-  CHECK(ids_of(taken["jobs"]) == Ids{"dead"});
+  CHECK(listed_ids(taken["jobs"]) == Ids{"dead"});
   CHECK(world.jobs[0].run_at == now + std::chrono::seconds(60));
   CHECK(world.jobs[1].state == JobState::Failed);
   const Json named = *run_operation(
       world, job_redrive(), Json{{"state", {"cancelled", "failed"}}, {"spread_seconds", 0}});
-  CHECK(ids_of(named["jobs"]) == Ids{"failed", "cancelled"});
+  CHECK(listed_ids(named["jobs"]) == Ids{"failed", "cancelled"});
   CHECK(world.jobs[1].run_at == now);
   CHECK((*run_operation(world, job_redrive(), Json{{"kind", "note_move"}}))["jobs"].empty());
   CHECK(run_operation(world, job_redrive(), Json{{"state", {"succeeded"}}}).error().reason ==
@@ -116,10 +116,10 @@ TEST_CASE("the events of a job come in pages, under ids that a stream goes on fr
   const Json rest = *run_operation(
       world, job_events(), Json{{"id", "j1"}, {"limit", 2}, {"cursor", first["next_cursor"]}});
 
-  CHECK(ids_of(first["events"]) == Ids{"e-3", "e-5"});
+  CHECK(listed_ids(first["events"]) == Ids{"e-3", "e-5"});
   CHECK(first["events"][0]["kind"] == "job.started");
   CHECK(first["events"][0]["data"]["lease"] == 3);
-  CHECK(ids_of(rest["events"]) == Ids{"e-9"});
+  CHECK(listed_ids(rest["events"]) == Ids{"e-9"});
   CHECK(rest["next_cursor"].is_null());
 }
 
