@@ -120,7 +120,7 @@ TEST_CASE("a job that takes its process with it three times is dead, and others 
       other = server.start_job("/v1/ai/tag", CrashVault::one(1));  // behind it: there is one runner
     }
     REQUIRE(wait_until([&] {
-      const auto record = server.job(poison);
+      auto record = server.job(poison);
       return record["state"] == "running" && record["crashes"] == round;
     }));
     server.kill();
