@@ -52,9 +52,14 @@ class FileContext : public Context, private Notes, private Files {
                     const std::function<Result<Json>()>& fn) override {
     return fn();
   }
-  Result<std::vector<Result<Json>>> map(std::string_view, const std::vector<MapItem>&,
-                                        const MapFn&) override {
+  Result<std::vector<Result<Json>>> map(std::string_view, const std::vector<MapItem>&, const MapFn&,
+                                        const MapOptions&) override {
     reach_beyond(operation_, "lanes");
+  }
+  Status sleep(std::string_view, milliseconds) override { reach_beyond(operation_, "sleep"); }
+  Result<std::vector<Result<Json>>> run_children(std::string_view, const std::vector<ChildJob>&,
+                                                 MapOptions::OnFailure) override {
+    reach_beyond(operation_, "jobs");
   }
   Result<WriteOutcome> write_step(std::string_view, const NoteChange&) override {
     reach_beyond(operation_, "a write");

@@ -94,7 +94,7 @@ class State {
 
   /// At start: what instances of this data folder that are gone left running (jobs case 1).
   Status rescue_orphans(bool with_jobs);
-  /// Deletes what is kept no longer, at most `limit` rows of each kind.
+  /// Deletes what is kept no longer, at most `limit` rows in all.
   Result<Pruned> prune(int limit = 1000);
 
   /// At the start of a server: the schedules that every vault has, unless somebody changed them.

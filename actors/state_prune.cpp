@@ -1,7 +1,5 @@
 #include "actors/state.hpp"
 
-#include <algorithm>
-
 namespace indx {
 namespace {
 
@@ -14,13 +12,14 @@ constexpr std::chrono::hours kIdempotencyAge{24};
 Result<Pruned> State::prune(int limit) {
   const auto now = clock.now();
   Pruned pruned;
-  pruned.versions = INDX_TRY(versions.prune(settings.versions, now, limit));
-  pruned.events = INDX_TRY(events.prune(now - kEventAge, limit));
-  pruned.idempotency_keys = INDX_TRY(idempotency.prune(now - kIdempotencyAge, limit));
-  pruned.jobs = INDX_TRY(queue.prune(now - kJobAge, limit));
-  pruned.slots = INDX_TRY(schedules.prune(limit));
-  pruned.is_done = std::max({pruned.versions, pruned.events, pruned.idempotency_keys, pruned.jobs,
-                             pruned.slots}) < limit;
+  const auto left = [&] { return limit - static_cast<int>(pruned.total()); };
+  pruned.jobs = INDX_TRY(queue.prune(now - kJobAge, left()));
+  if (left() > 0) pruned.slots = INDX_TRY(schedules.prune(left()));
+  if (left() > 0)
+    pruned.idempotency_keys = INDX_TRY(idempotency.prune(now - kIdempotencyAge, left()));
+  if (left() > 0) pruned.events = INDX_TRY(events.prune(now - kEventAge, left()));
+  if (left() > 0) pruned.versions = INDX_TRY(versions.prune(settings.versions, now, left()));
+  pruned.is_done = left() > 0;
   return pruned;
 }
 

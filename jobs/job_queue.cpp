@@ -19,7 +19,7 @@ namespace indx {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 100, kMaxKeyBytes = 1000;
-constexpr int kMaxPageSize = 1000;
+constexpr int kMaxPageSize = 2000;
 
 std::string cursor_after(std::int64_t seq) { return base64_encode(cat("jobs:", seq)); }
 
@@ -63,7 +63,9 @@ Result<std::optional<Job>> JobQueue::live_twin(const JobRequest& request) {
 }
 
 Result<JobQueue::Enqueued> JobQueue::join(Job live, const JobRequest& request) {
-  if (request.on_duplicate == OnDuplicate::Reject)
+  const bool has_secrets = !request.secrets.empty();  // those of the live job are not to be changed
+  if (request.on_duplicate == OnDuplicate::Reject ||
+      (has_secrets && request.on_duplicate != OnDuplicate::Join))
     return make_error(Reason::Conflict,
                       cat("The job ", live.id.value, " does the same already; wait for its end."),
                       {{"job_id", live.id.value}});

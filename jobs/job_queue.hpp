@@ -38,7 +38,7 @@ class JobQueue {
     bool is_new = true;  ///< false: a live job with its unique key stands for it
   };
   /// `validation_failed` for an input that is not UTF-8 throughout, `too_large` for one over 1 MiB,
-  /// `conflict` as OnDuplicate::Reject says.
+  /// `conflict` as OnDuplicate::Reject says; one with secret arguments is joined or refused.
   Result<Enqueued> enqueue(const JobRequest& request);
 
   /// What this program can run, and how.
@@ -155,6 +155,7 @@ class JobQueue {
   Status redrive_one(Job& job, Timestamp run_at);
   /// Gives how many were deleted.
   Result<std::int64_t> delete_steps(const JobId& id, std::int64_t limit);
+  Result<std::int64_t> delete_job(const JobId& id, std::int64_t limit);
 
   Database& db_;
   const Clock& clock_;

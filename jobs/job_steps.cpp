@@ -93,6 +93,17 @@ Result<std::int64_t> JobQueue::delete_steps(const JobId& id, std::int64_t limit)
   return deleted;
 }
 
+/// With what it wrote, which may be more rows than go at once; the job goes with the last of them.
+Result<std::int64_t> JobQueue::delete_job(const JobId& id, std::int64_t limit) {
+  auto deleted = INDX_TRY(db_.prepare("DELETE FROM job_writes WHERE id IN (SELECT id FROM "
+                                      "job_writes WHERE job = ?1 LIMIT ?2)")
+                              .bind(id.value, limit)
+                              .run());
+  if (deleted < limit)
+    deleted += INDX_TRY(db_.prepare("DELETE FROM jobs WHERE id = ?1").bind(id.value).run());
+  return deleted;
+}
+
 Result<std::int64_t> JobQueue::prune(Timestamp before, int limit) {
   return db_.savepoint([&]() -> Result<std::int64_t> {
     const Timestamp steps_before = std::max(before, clock_.now() - kFailedStepsKept);
@@ -111,14 +122,19 @@ Result<std::int64_t> JobQueue::prune(Timestamp before, int limit) {
     // long as their parent may want them.
     const Timestamp failed_before = std::min(before, clock_.now() - kFailedJobsKept);
     for (const auto& [states, ended_before] : {std::pair(R"(["succeeded", "cancelled"])", before),
-                                               std::pair(R"(["failed", "dead"])", failed_before)})
-      deleted += INDX_TRY(
-          db_.prepare("DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE state IN (SELECT "
-                      "value FROM json_each(?1)) AND finished_at < ?2 AND step_count = 0 AND NOT "
-                      "EXISTS (SELECT 1 FROM jobs AS waiting WHERE waiting.id = jobs.parent AND "
-                      "waiting.finished_at IS NULL) LIMIT ?3)")
-              .bind(states, to_millis(ended_before), std::max<std::int64_t>(0, limit - deleted))
-              .run());
+                                               std::pair(R"(["failed", "dead"])", failed_before)}) {
+      auto old = db_.prepare(
+          "SELECT id FROM jobs WHERE state IN (SELECT value FROM json_each(?1)) AND finished_at < "
+          "?2 AND step_count = 0 AND NOT EXISTS (SELECT 1 FROM jobs AS waiting WHERE waiting.id = "
+          "jobs.parent AND waiting.finished_at IS NULL) LIMIT ?3");
+      old.bind(states, to_millis(ended_before), std::max<std::int64_t>(0, limit - deleted));
+      std::vector<JobId> ended;
+      while (INDX_TRY(old.step())) ended.push_back({old.text(0)});
+      for (const auto& id : ended) {
+        if (deleted >= limit) break;
+        deleted += INDX_TRY(delete_job(id, limit - deleted));
+      }
+    }
     return deleted;
   });
 }

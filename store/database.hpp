@@ -133,11 +133,12 @@ class Database {
   /// fails the whole transaction may be gone with it (`is_in_transaction`).
   template <typename Body>
   auto savepoint(Body&& body) -> decltype(body()) {
-    INDX_TRY(execute("SAVEPOINT change"));
+    INDX_TRY(prepare("SAVEPOINT change").run());
     auto result = body();
     if (!is_in_transaction())
       return result.has_value() ? decltype(body())(lost_transaction()) : std::move(result);
-    INDX_TRY(execute(result.has_value() ? "RELEASE change" : "ROLLBACK TO change; RELEASE change"));
+    if (!result.has_value()) INDX_TRY(prepare("ROLLBACK TO change").run());
+    INDX_TRY(prepare("RELEASE change").run());
     return result;
   }
 
