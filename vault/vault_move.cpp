@@ -96,6 +96,23 @@ std::optional<NotePath> taken_by(const Vault& vault, const NotePath& to, const N
   return std::nullopt;
 }
 
+std::optional<NotePath> folder_twin(const Vault& vault, const NotePath& path) {
+  const std::string_view text = path.str();
+  for (auto end = text.find('/'); end != text.npos; end = text.find('/', end + 1)) {
+    const auto folder = NotePath::parse(text.substr(0, end));
+    if (!folder) return std::nullopt;
+    const auto entry = look_at(vault, *folder);
+    if (!entry) return std::nullopt;
+    if (entry->kind == VaultEntry::Kind::Folder) continue;
+    const auto twins = equal_paths(vault.root(), *folder,
+                                   [](const struct stat& info) { return S_ISDIR(info.st_mode); });
+    for (const auto& twin : twins)
+      if (const auto found = NotePath::parse(twin); found && *found != *folder) return *found;
+    return std::nullopt;  // nothing is below what is not there
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> files_below(const Vault& vault, const NotePath& folder) {
   std::vector<std::string> files;
   auto place = walk_to(vault.root(), folder, MissingFolders::Refuse, Durability::Off);
