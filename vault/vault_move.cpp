@@ -79,12 +79,16 @@ Result<VaultEntry> look_at(const Vault& vault, const NotePath& path) {
   return entry;
 }
 
+std::optional<FileInfo> seen_file(const Vault& vault, const NotePath& path) {
+  const auto info = stat_at(AT_FDCWD, cat(vault.root(), "/", path.str()));
+  if (!info || !S_ISREG(info->st_mode)) return std::nullopt;
+  return file_info(path, *info);
+}
+
 bool is_as_seen(const Vault& vault, const FileInfo& file) {
-  const auto info = stat_at(AT_FDCWD, cat(vault.root(), "/", file.path.str()));
-  if (!info || !S_ISREG(info->st_mode)) return false;
-  const auto now = file_info(file.path, *info);
-  return now.inode == file.inode && now.ctime_ns == file.ctime_ns &&
-         now.mtime_ns == file.mtime_ns && now.size == file.size;
+  const auto now = seen_file(vault, file.path);
+  return now && now->inode == file.inode && now->ctime_ns == file.ctime_ns &&
+         now->mtime_ns == file.mtime_ns && now->size == file.size;
 }
 
 std::optional<NotePath> taken_by(const Vault& vault, const NotePath& to, const NotePath& from) {

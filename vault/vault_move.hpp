@@ -17,6 +17,9 @@ struct VaultEntry {
 };
 /// What stands at a path; symbolic links, pipes and devices are nothing.
 Result<VaultEntry> look_at(const Vault& vault, const NotePath& path);
+/// What the folders say of a file, which need not be readable; nullopt also where only
+/// `Vault::stat` can tell.
+std::optional<FileInfo> seen_file(const Vault& vault, const NotePath& path);
 /// Whether the path still holds the file that was seen, unchanged. Cheaper than `Vault::stat`;
 /// false also where only that can tell.
 bool is_as_seen(const Vault& vault, const FileInfo& file);

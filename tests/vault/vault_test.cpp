@@ -229,11 +229,17 @@ TEST_CASE("a file that may not be written is not replaced either", "[vault][A13]
   if (child == 0) {
     if (::geteuid() == 0 && ::setuid(kNobody) != 0) ::_exit(2);
     const auto replaced = folder.open().replace(at("n.md"), "one", "two", kTemp);
-    ::_exit(!replaced && replaced.error().reason == Reason::Forbidden ? 0 : 1);
+    if (replaced || replaced.error().reason != Reason::Forbidden) ::_exit(1);
+    // One that may not even be read is listed, and told.
+    ::chmod(file.c_str(), 0);
+    const auto listing = folder.open().list();
+    const std::vector<std::string> told = {"unreadable_file: n.md"};
+    ::_exit(listing.files.size() == 1 && listing.warnings == told ? 0 : 3);
   }
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
   CHECK(status == 0);
+  ::chmod(file.c_str(), 0444);
   CHECK(folder.get("n.md") == "one");
 }
 
