@@ -156,7 +156,7 @@ TEST_CASE("nodes keep their bytes when others come, go and change places", "[vau
   }
 }
 
-TEST_CASE("numbers that are one only when rounded are written as asked", "[vault][A54]") {
+TEST_CASE("numbers that are one only when rounded are written as asked", "[vault]") {
   const auto with_x = [](const std::string& x) {
     return cat(R"({"nodes":[{"id":"a","type":"group","x":)", x,
                R"(,"y":0,"width":1,"height":1}],"edges":[]})");

@@ -29,7 +29,7 @@ Result<std::string> patched_text(const std::string& bytes, const PatchOp& op) {
 }  // namespace
 
 TEST_CASE("Markdown that leaves a block open is refused where it would take in what follows",
-          "[vault][A37]") {
+          "[vault]") {
   for (const auto* open : {"```\ncode", "~~~~ sh\ncode\n~~~", "<!-- note", "<script>", "<pre>\nx",
                            "- item\n\n```\ncode"})
     for (const auto kind :
@@ -44,7 +44,7 @@ TEST_CASE("Markdown that leaves a block open is refused where it would take in w
 }
 
 TEST_CASE("a block may stay open at the end of a note, and inside of a quote or an item",
-          "[vault][A37]") {
+          "[vault]") {
   PatchOp at_end = op_on_b(PatchKind::AppendBody, "```\ncode");
   CHECK(patched_text(kThreeSections, at_end));
   at_end.kind = PatchKind::AppendToSection;
@@ -58,7 +58,7 @@ TEST_CASE("a block may stay open at the end of a note, and inside of a quote or 
   }
 }
 
-TEST_CASE("an opening mark that pairs with one further down is refused", "[vault][A37]") {
+TEST_CASE("an opening mark that pairs with one further down is refused", "[vault]") {
   const std::string math = "# B\n\npara\n\n$$\nx\n$$\n",
                     comment = "# B\n\n- [ ] one\n\n%%\nhidden\n%%\n";
 
@@ -68,7 +68,7 @@ TEST_CASE("an opening mark that pairs with one further down is refused", "[vault
   CHECK(patched_text(comment, op_on_b(PatchKind::InsertAfterHeading, "%% more %%")));
 }
 
-TEST_CASE("a heading that would become a part of a list item is refused", "[vault][A37]") {
+TEST_CASE("a heading that would become a part of a list item is refused", "[vault]") {
   const std::string note = "# B\n\ntext\n\n  ## Indented\n\nmore\n";
 
   PatchOp op = op_on_b(PatchKind::AppendToSection, "- item");
@@ -78,7 +78,7 @@ TEST_CASE("a heading that would become a part of a list item is refused", "[vaul
   CHECK(patched_text(note, op));
 }
 
-TEST_CASE("a section with an open fence is not moved in front of others", "[vault][A37]") {
+TEST_CASE("a section with an open fence is not moved in front of others", "[vault]") {
   const std::string note = "# A\n\na\n\n# B\n\n```\ncode\n";
   PatchOp op = op_on_b(PatchKind::MoveSection, "");
   op.target.heading = "A";
@@ -88,7 +88,7 @@ TEST_CASE("a section with an open fence is not moved in front of others", "[vaul
   CHECK(patched_text(note + "```\n", op).value() == "# B\n\n```\ncode\n```\n\n# A\n\na\n");
 }
 
-TEST_CASE("what followed an edit reads as before or the edit is refused", "[vault][A37]") {
+TEST_CASE("what followed an edit reads as before or the edit is refused", "[vault]") {
   const std::vector<std::string> pieces = {
       "```",    "~~~",      "<!--",         "-->",      "<script>", "</script>", "$$",
       "%%",     "- item",   "  child",      "",         "",         "> quote",   "text",

@@ -195,7 +195,7 @@ TEST_CASE("a note is created in new folders and replaced with its mode kept", "[
   CHECK_FALSE(fs::exists(folder.root / ".obsidian"));
 }
 
-TEST_CASE("what is refused leaves no folder behind that was made for it", "[vault][A13]") {
+TEST_CASE("what is refused leaves no folder behind that was made for it", "[vault]") {
   VaultFolder folder;
   folder.put("a/n.md", "x");
   const Vault vault = folder.open();
@@ -215,7 +215,7 @@ TEST_CASE("what is refused leaves no folder behind that was made for it", "[vaul
   CHECK(folder.get("s/t/n.md") == "x");
 }
 
-TEST_CASE("a file that may not be written is not replaced either", "[vault][A13]") {
+TEST_CASE("a file that may not be written is not replaced either", "[vault]") {
   VaultFolder folder;
   folder.put("n.md", "one");
   const auto file = (folder.root / "n.md").string();
@@ -243,7 +243,7 @@ TEST_CASE("a file that may not be written is not replaced either", "[vault][A13]
   CHECK(folder.get("n.md") == "one");
 }
 
-TEST_CASE("a folder that differs only by case from one that is there is found", "[vault][A8]") {
+TEST_CASE("a folder that differs only by case from one that is there is found", "[vault]") {
   VaultFolder folder;
   folder.put("Case/Inner/n.md", "x");
   folder.put("both/n.md", "x");
