@@ -31,8 +31,11 @@ Result<FileIndexer::Indexed> FileIndexer::index_path(const std::string& path) {
   if (!there.has_value() || there->kind != VaultEntry::Kind::File) return remove_path(path);
   const auto file = vault_.stat(*note_path);
   if (file.has_value()) return put(read_for_index(vault_, *file, options_), false);
-  if (file.error().reason == Reason::NotFound) return remove_path(path);
-  return file.error();
+  if (file.error().reason != Reason::NotFound) return file.error();
+  // A file that may not be read stays known by its name, as a scan would have it.
+  if (const auto unread = seen_file(vault_, *note_path))
+    return put(read_for_index(vault_, *unread, options_), false);
+  return remove_path(path);
 }
 
 bool FileIndexer::is_unchanged(const FileInfo& file) const {
@@ -61,6 +64,7 @@ Result<FileIndexer::Indexed> FileIndexer::put(const ReadyFile& ready, bool force
     old->second = known_as(ready);
     return Indexed{FileChange::None, ready.etag};
   }
+  if (ready.error) return put_unread(ready.file);
   if (ready.has_text)
     INDX_TRY(
         index_.put(ready.file, ready.etag, ready.sha256, &ready.bytes, &ready.note, &ready.chunks));
@@ -68,6 +72,18 @@ Result<FileIndexer::Indexed> FileIndexer::put(const ReadyFile& ready, bool force
     INDX_TRY(index_.put(ready.file, ready.etag, ready.sha256, nullptr, nullptr));
   known_.insert_or_assign(path, known_as(ready));
   return Indexed{is_known ? FileChange::Updated : FileChange::Created, ready.etag};
+}
+
+// Its time of change is not kept, so that the next scan tries to read it again.
+Result<FileIndexer::Indexed> FileIndexer::put_unread(FileInfo file) {
+  file.ctime_ns = 0;
+  const auto old = known_.find(file.path.str());
+  const bool is_known = old != known_.end(), was_read = is_known && !old->second.etag.empty();
+  INDX_TRY(index_.put(file, "", "", nullptr, nullptr));
+  known_.insert_or_assign(file.path.str(),
+                          IndexedFile{"", file.size, file.mtime_ns, file.ctime_ns, file.inode});
+  if (is_known && !was_read) return Indexed{};
+  return Indexed{is_known ? FileChange::Updated : FileChange::Created, ""};
 }
 
 Result<FileIndexer::Indexed> FileIndexer::remove_path(const std::string& path) {

@@ -38,6 +38,7 @@ class FileIndexer {
 
  private:
   Result<Indexed> put(const ReadyFile& ready, bool force);
+  Result<Indexed> put_unread(FileInfo file);
 
   const Vault& vault_;
   NoteIndexWriter& index_;

@@ -26,6 +26,12 @@ Status check_move(const Vault& vault, const NoteChange& change) {
     return make_error(Reason::Conflict,
                       cat("`", other->str(), "` exists already; choose another name."),
                       {{"path", to.str()}, {"existing", other->str()}});
+  const auto twin = folder_twin(vault, to);
+  if (twin && !from.str().starts_with(twin->str() + "/"))
+    return make_error(Reason::Conflict,
+                      cat("A folder of `", to.str(), "` differs only by case from `", twin->str(),
+                          "`; move into that folder or choose another name."),
+                      {{"path", to.str()}, {"existing", twin->str()}});
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "store/columns.hpp"
+#include "vault/vault_move.hpp"
 #include "vault/write_recovery.hpp"
 
 namespace indx {
@@ -25,6 +26,11 @@ Status check_target(const Vault& vault, const NoteChange& change, bool exists) {
     return make_error(Reason::Conflict,
                       cat(path.str(), " differs only by case from ", twin->str(),
                           "; write to that path or choose another name."),
+                      {{"path", path.str()}, {"existing", twin->str()}});
+  if (const auto twin = folder_twin(vault, path))
+    return make_error(Reason::Conflict,
+                      cat("A folder of `", path.str(), "` differs only by case from `", twin->str(),
+                          "`; write into that folder or choose another name."),
                       {{"path", path.str()}, {"existing", twin->str()}});
   return {};
 }

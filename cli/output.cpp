@@ -44,6 +44,7 @@ std::string lines_text(const Operation& operation, const Json& data) {
   if (list != data.end() && list->is_array()) {
     std::string lines;
     for (const auto& item : *list) lines += line_of(item);
+    for (const auto& gap : operation.gap_lines(data)) lines += line_of(gap);
     return lines;
   }
   return line_of(data);

@@ -1,5 +1,6 @@
 #include "http/json_body.hpp"
 
+#include "base/number_text.hpp"
 #include "base/text.hpp"
 
 #include <set>
@@ -30,7 +31,9 @@ Result<Json> parse_json_body(const std::string& text) {
     return true;
   };
   try {
-    return Json::parse(text, check);
+    Json body = Json::parse(text, check);
+    if (const auto number = oversized_integer(text)) return number_too_large("The body", *number);
+    return body;
   } catch (const BodyRefusal& refusal) {
     return invalid(refusal.why);
   } catch (const Json::parse_error& e) {

@@ -42,22 +42,22 @@ class LineStream : public std::enable_shared_from_this<LineStream> {
     if (!page) return end(Json{{"error", page.error().to_json()}}.dump() + "\n");
     if (!stream_ && call_.operation->text_of(*page) != nullptr)  // it asks for no rows
       return responder_.send(json_response(200, {{"ok", true}, {"data", *page}}, id_));
-    const Json rows = page->value(call_.operation->list, Json::array());
+    const std::string rows = lines_of(*call_.operation, *page);
     const Json cursor = page->value("next_cursor", Json());
     if (!stream_ && !cursor.is_string()) {
       HttpResponse whole = head();
-      whole.body = lines_of(rows);
+      whole.body = rows;
       return responder_.send(std::move(whole));
     }
-    if (!cursor.is_string()) return end(lines_of(rows));
+    if (!cursor.is_string()) return end(rows);
     call_.input["cursor"] = cursor;
     call_.is_next_page = true;
     if (stream_) {
-      stream_->write(chunk(lines_of(rows)));
+      stream_->write(chunk(rows));
     } else {
       HttpResponse first = head();
       if (is_chunked_) first.headers.emplace_back("Transfer-Encoding", "chunked");
-      first.body = chunk(lines_of(rows));
+      first.body = chunk(rows);
       stream_ = responder_.begin_stream(std::move(first));
     }
     stream_->when_drained([self = shared_from_this()] {
@@ -100,10 +100,15 @@ bool is_whole_list(const Call& call) {
          !call.input.contains("limit") && !call.input.contains("cursor");
 }
 
-std::string lines_of(const Json& list) {
+std::string lines_of(const Operation& operation, const Json& data) {
   std::string lines;
-  for (const auto& item : list)
+  const auto add = [&](const Json& item) {
     lines += item.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  };
+  const auto list = data.find(operation.list);
+  if (list != data.end())
+    for (const auto& item : *list) add(item);
+  for (const auto& gap : operation.gap_lines(data)) add(gap);
   return lines;
 }
 

@@ -20,7 +20,7 @@ void send_lines(Dispatcher& dispatcher, Call call, bool is_chunked,
                 const std::shared_ptr<TaskThread>& thread, const RequestId& id,
                 const Responder& responder);
 
-/// One row a line.
-std::string lines_of(const Json& list);
+/// The list of an answer, one row a line, and behind it what is missing there for good.
+std::string lines_of(const Operation& operation, const Json& data);
 
 }  // namespace indx

@@ -183,17 +183,17 @@ struct AnswerForm {
   FileConditions file;  ///< of an operation that gives one
 };
 
-/// The list that the answer is about, when the operation declares one and this is no text.
-const Json* list_of(const Operation& operation, const Json& data) {
-  const bool has_list = !operation.list.empty() && operation.text_of(data) == nullptr;
-  const auto found = has_list ? data.find(operation.list) : data.end();
-  return found != data.end() && found->is_array() ? &*found : nullptr;
+/// Whether the answer is about a list: the operation declares one and this is no text.
+bool has_list(const Operation& operation, const Json& data) {
+  if (operation.list.empty() || operation.text_of(data) != nullptr) return false;
+  const auto found = data.find(operation.list);
+  return found != data.end() && found->is_array();
 }
 
-HttpResponse lines_response(const Json& list, const Json& data, const RequestId& id) {
+HttpResponse lines_response(const Operation& operation, const Json& data, const RequestId& id) {
   HttpResponse response;
   response.headers = {{"Content-Type", "application/x-ndjson"}, {"X-Request-Id", id.value}};
-  response.body = lines_of(list);
+  response.body = lines_of(operation, data);
   if (data.contains("next_cursor") && data["next_cursor"].is_string())
     response.headers.emplace_back("X-Indx-Next-Cursor", data["next_cursor"].get<std::string>());
   return response;
@@ -213,11 +213,10 @@ HttpResponse to_response(const Answer& answer, const AnswerForm& form) {
   std::string etag;
   if (data.is_object() && data.contains("etag") && data["etag"].is_string())
     etag = data["etag"].get<std::string>();
-  const auto* list =
-      form.wants_lines && !answer.is_accepted ? list_of(*form.operation, data) : nullptr;
-  auto response = list != nullptr ? lines_response(*list, data, form.id)
-                                  : json_response(answer.is_accepted ? 202 : answer.http_status,
-                                                  {{"ok", true}, {"data", data}}, form.id);
+  const bool is_lines = form.wants_lines && !answer.is_accepted && has_list(*form.operation, data);
+  auto response = is_lines ? lines_response(*form.operation, data, form.id)
+                           : json_response(answer.is_accepted ? 202 : answer.http_status,
+                                           {{"ok", true}, {"data", data}}, form.id);
   if (!etag.empty()) response.headers.emplace_back("ETag", "\"" + etag + "\"");
   if (!etag.empty() && form.is_read && names_etag(form.if_none_match, etag, true)) {
     response.status = 304;

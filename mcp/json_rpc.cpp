@@ -1,5 +1,7 @@
 #include "mcp/json_rpc.hpp"
 
+#include "base/number_text.hpp"
+
 #include <utility>
 
 namespace indx {
@@ -50,6 +52,9 @@ std::variant<RpcMessage, RpcFault> parse_rpc(std::string_view text) {
   if (json.value("jsonrpc", Json()) != "2.0")
     return invalid_request("jsonrpc must be \"2.0\".", id);
   if (has_id && id.is_null()) return invalid_request("id must be a string or an integer.");
+
+  if (const auto number = oversized_integer(text))
+    return invalid_request(number_too_large("The message", *number).message, id);
 
   RpcMessage message;
   message.id = id;

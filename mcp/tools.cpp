@@ -1,5 +1,6 @@
 #include "mcp/tools.hpp"
 
+#include "base/number_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "mcp/json_rpc.hpp"
@@ -180,6 +181,8 @@ Result<ToolArguments> tool_arguments(const Operation& operation, const Json& arg
   Json given = arguments;
   if (given.is_string()) {
     Json parsed = Json::parse(given.get_ref<const std::string&>(), nullptr, false);
+    const auto number = oversized_integer(given.get_ref<const std::string&>());
+    if (parsed.is_object() && number) return number_too_large("`arguments`", *number);
     if (parsed.is_object()) {
       given = std::move(parsed);
       result.repaired.emplace_back("arguments");

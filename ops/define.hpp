@@ -288,6 +288,7 @@ struct Definition {
   Fields<Output> output = {};
   std::string verdict = {};
   std::string list = {};  ///< left empty for a page: the only list beside `next_cursor`
+  std::string list_gaps = {};
   CellColumns cells = {};
   std::string text = {};
   std::vector<Failure> failures = {};
@@ -334,6 +335,7 @@ Operation define(Definition<Input, Output> d) {
     return node;
   });
   op.list = d.list.empty() ? paged_list(*output) : d.list;
+  op.list_gaps = d.list_gaps;
   op.cells = d.cells;
   op.text = d.text;
   op.verdict = d.verdict;

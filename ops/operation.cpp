@@ -10,6 +10,14 @@ const std::string* Operation::text_of(const Json& output_data) const {
   return found == output_data.end() ? nullptr : found->get_ptr<const std::string*>();
 }
 
+std::vector<Json> Operation::gap_lines(const Json& output_data) const {
+  std::vector<Json> lines;
+  if (list_gaps.empty() || !output_data.is_object()) return lines;
+  for (const auto& gap : output_data.value(list_gaps, Json::array()))
+    if (gap.value("reason", "") != kComesLater) lines.push_back(Json{{list_gaps, gap}});
+  return lines;
+}
+
 int Operation::page_size(int most) const {
   const auto* limit = input->find("limit");
   const double largest = limit == nullptr ? most : limit->schema.maximum.value_or(most);

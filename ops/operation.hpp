@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace indx {
@@ -56,6 +57,9 @@ struct JobPolicy {
   std::function<std::string(const Json& input)> reverts = {};
 };
 
+/// The reason of a gap in a list that a later page fills.
+inline constexpr std::string_view kComesLater = "budget";
+
 struct Failure {
   Reason reason;
   std::string when;
@@ -93,6 +97,9 @@ struct Operation {
   /// The output field whose items a surface may stream one by one; empty: the answer is no list,
   /// or its items alone would say too little.
   std::string list;
+  /// The output field that tells why items are not in the list: `{reason, …}` each. Those with
+  /// kComesLater are in a later page. Empty: none.
+  std::string list_gaps;
   CellColumns cells;  ///< of the list; empty: the fields of its items are the columns
   /// A text of the output that is the whole answer when it is there, such as CSV; a command prints
   /// it as it is. Empty: none.
@@ -116,6 +123,9 @@ struct Operation {
     return !list.empty() && output->find("next_cursor") != nullptr &&
            input->find("cursor") != nullptr && input->find("limit") != nullptr;
   }
+  /// What the lines of a list say behind its items: `{"left_out": {…}}` for each gap that no later
+  /// page fills.
+  std::vector<Json> gap_lines(const Json& output_data) const;
   /// The text that this output is; null: it has none.
   const std::string* text_of(const Json& output_data) const;
   /// The largest page that it gives, at most `most`.

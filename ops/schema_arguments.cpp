@@ -1,3 +1,4 @@
+#include "base/number_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "ops/schema_text.hpp"
@@ -9,10 +10,11 @@ namespace {
 
 using SchemaType = SchemaNode::Type;
 
-/// The JSON that `text` is, when it parses.
+/// The JSON that `text` is, when it parses and no number in it would be rounded.
 std::optional<Json> parse_json_text(std::string_view text) {
   Json value = Json::parse(text, nullptr, false);
-  return value.is_discarded() ? std::nullopt : std::optional<Json>(std::move(value));
+  if (value.is_discarded() || oversized_integer(text)) return std::nullopt;
+  return value;
 }
 
 bool has_type(SchemaType type, const Json& value) {
@@ -122,7 +124,8 @@ std::optional<Error> broken_json(const std::string& name, const std::string& tex
   if (start == text.npos || (text[start] != '{' && text[start] != '[')) return std::nullopt;
   try {
     [[maybe_unused]] const Json whole = Json::parse(text);
-    return std::nullopt;
+    const auto number = oversized_integer(text);
+    return number ? std::optional(number_too_large(cat("`", name, "`"), *number)) : std::nullopt;
   } catch (const Json::parse_error& e) {
     const std::size_t at = std::min(e.byte, text.size());
     return invalid(

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "vault/following_text.hpp"
 #include "vault/join.hpp"
 #include "vault/line_ends.hpp"
 #include "vault/link_resolver.hpp"
@@ -318,7 +319,8 @@ Result<std::string> replace_block(std::string_view bytes, std::string_view id,
     const bool is_inside = now.begin >= block.begin && now.end <= block.begin + way.size();
     const bool is_item =
         block.kind != BlockKind::Item || (now.kind == BlockKind::Item && now.begin == block.begin);
-    if (is_inside && is_item && after.frontmatter.content_end == note.frontmatter.content_end)
+    if (is_inside && is_item && after.frontmatter.content_end == note.frontmatter.content_end &&
+        check_following(bytes, block.end, out))
       return out;
   }
   return invalid(cat("With this Markdown `^", block.id,

@@ -4,6 +4,8 @@
 #include "vault/canvas.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,6 +18,18 @@ constexpr int kMostLevels = 16;
 
 std::string respell_level(std::string_view before, const Json& value, const ListStyle& style,
                           int levels);
+
+/// By value and without rounding: two whole numbers that are one as `double` are two.
+bool is_same_number(const Json& a, const Json& b) {
+  constexpr double kLargestExact = 9007199254740992;  // 2 to the 53rd
+  if (a.is_number_float() != b.is_number_float()) {
+    const auto whole = (a.is_number_float() ? b : a).get<double>();
+    return std::abs(whole) < kLargestExact && a.get<double>() == b.get<double>();
+  }
+  if (a.is_number_unsigned() == b.is_number_unsigned()) return a == b;
+  const Json& is_signed = a.is_number_unsigned() ? b : a;
+  return is_signed.get<std::int64_t>() >= 0 && a.get<std::uint64_t>() == b.get<std::uint64_t>();
+}
 
 std::string_view part_of(std::string_view text, std::size_t begin, std::size_t end) {
   return text.substr(begin, end - begin);
@@ -133,8 +147,17 @@ std::string json_bytes(const Json& value) {
 }
 
 bool is_same_json(const Json& a, const Json& b) {
-  if (a.is_structured() && b.is_structured() && a.size() != b.size()) return false;
-  return a == b || nlohmann::json(a) == nlohmann::json(b);  // the second sorts keys
+  if (a.is_number() && b.is_number()) return is_same_number(a, b);
+  if (a.type() != b.type() || !a.is_structured()) return a == b;
+  if (a.size() != b.size()) return false;
+  if (a.is_array()) return std::equal(a.begin(), a.end(), b.begin(), is_same_json);
+  std::unordered_map<std::string_view, const Json*> members;
+  for (auto it = b.begin(); it != b.end(); ++it) members.emplace(it.key(), &it.value());
+  for (auto it = a.begin(); it != a.end(); ++it) {
+    const auto other = members.find(it.key());
+    if (other == members.end() || !is_same_json(it.value(), *other->second)) return false;
+  }
+  return true;
 }
 
 Result<std::string> spell_members(std::string_view object, const std::vector<SpelledMember>& set,

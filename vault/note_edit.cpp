@@ -3,6 +3,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "vault/following_text.hpp"
 #include "vault/join.hpp"
 #include "vault/line_ends.hpp"
 #include "vault/markdown.hpp"
@@ -194,7 +195,7 @@ Result<std::string> prepend_body(std::string_view bytes, std::string_view markdo
   const bool text_below = !body.empty() && !is_blank_line(body.substr(0, line_end_of(body, 0)));
   if (text_below && needs_blank_line(added, body)) out += eol;
   out += body;
-  return with_same_properties(bytes, std::move(out));
+  return with_following(bytes, block.body_begin, with_same_properties(bytes, std::move(out)));
 }
 
 Result<std::string> rename_tag(std::string_view bytes, std::string_view from, std::string_view to) {

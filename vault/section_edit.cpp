@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "vault/following_text.hpp"
 #include "vault/join.hpp"
 #include "vault/line_ends.hpp"
 #include "vault/link_resolver.hpp"
@@ -44,7 +45,7 @@ Result<std::string> inserted_at(std::string_view bytes, const ParsedNote& note, 
   const std::string added = trimmed_markdown(markdown, eol);
   if (added.empty()) return std::string(bytes);
   const JoinPlace place{note.frontmatter.body_begin, at, at, is_under_heading(note, at)};
-  return with_same_block(note, joined(bytes, place, added, eol));
+  return with_following(bytes, at, with_same_block(note, joined(bytes, place, added, eol)));
 }
 
 /// Without [from, to), which begins and ends at headings or at the end of the file.
@@ -194,7 +195,7 @@ Result<std::string> replace_section(std::string_view bytes, const HeadingAddress
   if (is_tight &&
       (note.headings[*section.next].setext || !has_heading_at(parse_note(out), next_begin)))
     out.insert(next_begin, eol);
-  return with_same_block(note, std::move(out));
+  return with_following(bytes, section.end, with_same_block(note, std::move(out)));
 }
 
 Result<std::string> delete_section(std::string_view bytes, const HeadingAddress& heading,
@@ -203,7 +204,7 @@ Result<std::string> delete_section(std::string_view bytes, const HeadingAddress&
   const ParsedNote note = parse_note(bytes);
   const std::size_t index = INDX_TRY(find_heading(note, heading));
   const NoteSection section = section_at(note, bytes.size(), index, keep_subsections);
-  return without_range(bytes, note, section.begin, section.end);
+  return with_following(bytes, section.end, without_range(bytes, note, section.begin, section.end));
 }
 
 Result<std::string> move_section(std::string_view bytes, const HeadingAddress& heading,
@@ -226,13 +227,18 @@ Result<std::string> move_section(std::string_view bytes, const HeadingAddress& h
   const auto place_in = [&](const ParsedNote& parsed) {
     return JoinPlace{parsed.frontmatter.body_begin, point, point, is_under_heading(parsed, point)};
   };
+  // What follows it there, and what followed it here, must both be read as before.
   if (point > moved.end) {
     const std::string with_copy = joined(bytes, place_in(note), text, eol);
-    return with_same_block(note,
-                           without_range(with_copy, parse_note(with_copy), moved.begin, moved.end));
+    INDX_TRY(check_following(bytes, point, with_copy));
+    return with_following(with_copy, moved.end,
+                          with_same_block(note, without_range(with_copy, parse_note(with_copy),
+                                                              moved.begin, moved.end)));
   }
   const std::string rest = without_range(bytes, note, moved.begin, moved.end);
-  return with_same_block(note, joined(rest, place_in(parse_note(rest)), text, eol));
+  INDX_TRY(check_following(bytes, moved.end, rest));
+  return with_following(rest, point,
+                        with_same_block(note, joined(rest, place_in(parse_note(rest)), text, eol)));
 }
 
 std::vector<AnchorChange> changed_anchors(const ParsedNote& before, const ParsedNote& after) {

@@ -339,6 +339,10 @@ Result<Vault::Replaced> Vault::replace(const NotePath& path,
   if (exists && !S_ISREG(old.st_mode))
     return make_error(Reason::Conflict, cat("`", path.str(), "` is a folder."));
   if (before && !exists) return Replaced{true, {}};
+  // The rename below would not ask: a file that may not be written is not replaced either.
+  if (before && ::faccessat(place.folder.get(), place.name.c_str(), W_OK, AT_EACCESS) != 0 &&
+      (errno == EACCES || errno == EROFS))
+    return file_error(errno, "write", path.str());
 
   TempFile temp(place.folder.get(), temp_name);
   INDX_TRY(temp.write(after, before ? &old : nullptr, durability_, path));

@@ -31,7 +31,7 @@ struct NoteFile {
 /// The result of a folder walk.
 struct VaultListing {
   std::vector<FileInfo> files;        ///< every file that is not ignored, sorted by path bytes
-  std::vector<std::string> warnings;  ///< NFC twins, unreadable folders, refused links
+  std::vector<std::string> warnings;  ///< NFC twins, what cannot be read, refused links
   bool is_root_readable = true;       ///< false: that there are no files means nothing
 };
 

@@ -79,7 +79,15 @@ class Walker {
             file_info(std::move(*path), info);  // the exact spelling wins
       return;
     }
+    if (is_closed_to_us(folder, name, info)) warn("unreadable_file", full);
     listing_.files.push_back(file_info(std::move(*path), info));
+  }
+
+  /// Asks the system only where the mode gives reason to.
+  bool is_closed_to_us(int folder, const std::string& name, const struct stat& info) const {
+    const auto needed = info.st_uid == user_ ? S_IRUSR : S_IROTH;
+    return user_ != 0 && (info.st_mode & needed) == 0 &&
+           ::faccessat(folder, name.c_str(), R_OK, AT_EACCESS) != 0;
   }
 
   void add_link(const std::string& full) {
@@ -93,6 +101,7 @@ class Walker {
   }
 
   const std::string& root_;
+  const uid_t user_ = ::geteuid();
   VaultListing listing_;
   std::unordered_map<std::string, std::size_t> seen_;
 };

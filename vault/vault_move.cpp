@@ -79,12 +79,16 @@ Result<VaultEntry> look_at(const Vault& vault, const NotePath& path) {
   return entry;
 }
 
+std::optional<FileInfo> seen_file(const Vault& vault, const NotePath& path) {
+  const auto info = stat_at(AT_FDCWD, cat(vault.root(), "/", path.str()));
+  if (!info || !S_ISREG(info->st_mode)) return std::nullopt;
+  return file_info(path, *info);
+}
+
 bool is_as_seen(const Vault& vault, const FileInfo& file) {
-  const auto info = stat_at(AT_FDCWD, cat(vault.root(), "/", file.path.str()));
-  if (!info || !S_ISREG(info->st_mode)) return false;
-  const auto now = file_info(file.path, *info);
-  return now.inode == file.inode && now.ctime_ns == file.ctime_ns &&
-         now.mtime_ns == file.mtime_ns && now.size == file.size;
+  const auto now = seen_file(vault, file.path);
+  return now && now->inode == file.inode && now->ctime_ns == file.ctime_ns &&
+         now->mtime_ns == file.mtime_ns && now->size == file.size;
 }
 
 std::optional<NotePath> taken_by(const Vault& vault, const NotePath& to, const NotePath& from) {
@@ -92,6 +96,23 @@ std::optional<NotePath> taken_by(const Vault& vault, const NotePath& to, const N
   for (const auto& candidate : found) {
     const auto path = NotePath::parse(candidate);
     if (path && *path != from) return *path;
+  }
+  return std::nullopt;
+}
+
+std::optional<NotePath> folder_twin(const Vault& vault, const NotePath& path) {
+  const std::string_view text = path.str();
+  for (auto end = text.find('/'); end != text.npos; end = text.find('/', end + 1)) {
+    const auto folder = NotePath::parse(text.substr(0, end));
+    if (!folder) return std::nullopt;
+    const auto entry = look_at(vault, *folder);
+    if (!entry) return std::nullopt;
+    if (entry->kind == VaultEntry::Kind::Folder) continue;
+    const auto twins = equal_paths(vault.root(), *folder,
+                                   [](const struct stat& info) { return S_ISDIR(info.st_mode); });
+    for (const auto& twin : twins)
+      if (const auto found = NotePath::parse(twin); found && *found != *folder) return *found;
+    return std::nullopt;  // nothing is below what is not there
   }
   return std::nullopt;
 }

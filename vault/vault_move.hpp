@@ -17,12 +17,18 @@ struct VaultEntry {
 };
 /// What stands at a path; symbolic links, pipes and devices are nothing.
 Result<VaultEntry> look_at(const Vault& vault, const NotePath& path);
+/// What the folders say of a file, which need not be readable; nullopt also where only
+/// `Vault::stat` can tell.
+std::optional<FileInfo> seen_file(const Vault& vault, const NotePath& path);
 /// Whether the path still holds the file that was seen, unchanged. Cheaper than `Vault::stat`;
 /// false also where only that can tell.
 bool is_as_seen(const Vault& vault, const FileInfo& file);
 /// A file or folder, other than `from` itself, that a move to this path would meet: one with the
 /// same path, whatever its case.
 std::optional<NotePath> taken_by(const Vault& vault, const NotePath& to, const NotePath& from);
+/// The folder that one of the folders of `path`, which is not there yet, equals but for case: both
+/// would be one where the file system does not tell them apart.
+std::optional<NotePath> folder_twin(const Vault& vault, const NotePath& path);
 /// Every file below a folder that is not ignored, sorted.
 std::vector<std::string> files_below(const Vault& vault, const NotePath& folder);
 

@@ -43,6 +43,15 @@ bool is_link(int folder, const std::string& name) {
 
 }  // namespace
 
+MadeFolders::~MadeFolders() {
+  for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder)
+    ::unlinkat(folder->first.get(), folder->second.c_str(), AT_REMOVEDIR);  // not if it holds any
+}
+
+void MadeFolders::add(int parent, const std::string& name) {
+  made_.emplace_back(VaultFd(::fcntl(parent, F_DUPFD_CLOEXEC, 0)), name);
+}
+
 bool is_unsupported_rename(int error) {
   return error == EINVAL || error == ENOSYS || error == ENOTSUP;
 }
@@ -167,7 +176,9 @@ Result<VaultPlace> walk_to(const std::string& root, const NotePath& path, Missin
     };
     VaultFd next = open_folder();
     if (!next && errno == ENOENT && folders == MissingFolders::Create) {
-      if (::mkdirat(place.folder.get(), name.c_str(), 0777) != 0 && errno != EEXIST)
+      if (::mkdirat(place.folder.get(), name.c_str(), 0777) == 0)
+        place.made.add(place.folder.get(), name);
+      else if (errno != EEXIST)
         return file_error(errno, "create the folder of", path.str());
       sync_fd(place.folder.get(), durability);
       next = open_folder();

@@ -33,10 +33,29 @@ class VaultFd {
   int fd_;
 };
 
+/// Folders that were made on the way to a place. Those that are still empty when it is given up go
+/// again, the innermost first: what is refused leaves nothing behind.
+class MadeFolders {
+ public:
+  MadeFolders() = default;
+  MadeFolders(MadeFolders&&) noexcept = default;
+  MadeFolders& operator=(MadeFolders&& other) noexcept {
+    made_.swap(other.made_);
+    return *this;
+  }
+  ~MadeFolders();
+  /// `parent` is open; what is kept is a copy.
+  void add(int parent, const std::string& name);
+
+ private:
+  std::vector<std::pair<VaultFd, std::string>> made_;
+};
+
 /// An open folder and the name of one entry in it. No symbolic link was followed on the way.
 struct VaultPlace {
   VaultFd folder;
   std::string name;
+  MadeFolders made = {};
 };
 
 enum class MissingFolders : std::uint8_t { Refuse, Create };

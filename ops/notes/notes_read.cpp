@@ -142,9 +142,9 @@ Result<Output> run(Context& ctx, const Input& in) {
     std::size_t size = bytes_of_view(view);
     if (out.bytes + size > budget) {
       if (!out.notes.empty()) {
-        out.left_out.push_back({path.str(), "budget", file->size});
+        out.left_out.push_back({path.str(), std::string(kComesLater), file->size});
         for (++i; i < wanted.paths.size(); ++i)
-          out.left_out.push_back({wanted.paths[i], "budget", {}});
+          out.left_out.push_back({wanted.paths[i], std::string(kComesLater), {}});
         out.next_cursor = make_cursor(Json{{"list", position.list_cursor}, {"after", last}});
         return out;
       }
@@ -196,6 +196,7 @@ Operation notes_read() {
                        "Paths of this call that are not in `notes`, and why."),
                  next_cursor_field(&Output::next_cursor)},
       .list = "notes",
+      .list_gaps = "left_out",
       .failures = {{Reason::ValidationFailed,
                     "Both paths and path_glob, or a cursor of another call."}},
       .handler = run,

@@ -114,6 +114,23 @@ TEST_CASE("two creates at once of names that differ only by case give one note",
   }
 }
 
+TEST_CASE("a folder is not made beside one that differs only by case", "[end_to_end]") {
+  const TempFolder vault;
+  vault.write("Case/x.md", "x\n");
+  vault.write("a.md", "a\n");
+  RunningServer server(vault);
+
+  const auto made = server.call("PUT", "/v1/notes/case/deep/y.md", {{"body", "y"}}),
+             moved = server.call("POST", "/v1/notes/a.md/move", {{"to", "case/a.md"}});
+  for (const auto& reply : {made, moved}) {
+    CHECK(reply.status == 409);
+    CHECK(answer_names(reply, "Case"));
+  }
+  CHECK(vault.read("a.md") == "a\n");
+  CHECK(server.call("PUT", "/v1/notes/Case/deep/y.md", {{"body", "y"}}).status == 200);
+  CHECK(vault.read("Case/deep/y.md") == "y");
+}
+
 TEST_CASE("how many notes hold a word is not told to a bound token", "[end_to_end][A81]") {
   const TempFolder vault;
   vault.write("Private/p.md", "apples\n");

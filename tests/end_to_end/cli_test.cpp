@@ -161,6 +161,19 @@ TEST_CASE("ndjson prints one item a line", "[end_to_end][A96]") {
   CHECK(json_of(lines[0])["path"] == "Budget.md");
 }
 
+TEST_CASE("ndjson of many notes says at its end which could not be read", "[end_to_end][A96]") {
+  const TempFolder vault;
+  fill_vault(vault);
+
+  const auto done = run_indx({"--vault", vault.path(), "--ndjson", "notes", "read", "--paths",
+                              "none.md", "--paths", "Budget.md"});
+
+  const auto lines = split(std::string(trim(done.out)), '\n');
+  REQUIRE(lines.size() == 2);
+  CHECK(json_of(lines[0])["path"] == "Budget.md");
+  CHECK(json_of(lines[1])["left_out"]["path"] == "none.md");
+}
+
 TEST_CASE("the contract describes every operation", "[end_to_end][A94]") {
   const auto done = run_indx({"schema"});
   const auto one = run_indx({"schema", "note_read"});

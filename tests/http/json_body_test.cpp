@@ -23,6 +23,15 @@ TEST_CASE("a JSON body with a key twice is refused by name", "[http]") {
   CHECK(parse_json_body(R"([{"a":1},{"a":2}])").has_value());
 }
 
+TEST_CASE("a JSON body with a whole number that would be rounded is refused", "[http]") {
+  const auto rounded = parse_json_body(R"({"value":123456789012345678901234567890})");
+
+  REQUIRE_FALSE(rounded.has_value());
+  CHECK(rounded.error().reason == Reason::ValidationFailed);
+  CHECK(rounded.error().message.find("123456789012345678901234567890") != std::string::npos);
+  CHECK(parse_json_body(R"({"value":18446744073709551615,"text":"99999999999999999999"})"));
+}
+
 TEST_CASE("what is not JSON is validation_failed", "[http][A84]") {
   for (const auto* text : {"{", "nul", "{\"a\":1e999}", "\"\xff\"", "{} {}"}) {
     const auto parsed = parse_json_body(text);

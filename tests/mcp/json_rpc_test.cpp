@@ -41,6 +41,16 @@ TEST_CASE("what is no JSON-RPC request is refused with the right code", "[mcp]")
         kRpcInvalidParams);
 }
 
+TEST_CASE("a message with a whole number that would be rounded is refused under its id", "[mcp]") {
+  const auto parsed = parse_rpc(
+      R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"n":123456789012345678901}})");
+
+  const auto* fault = std::get_if<RpcFault>(&parsed);
+  REQUIRE(fault != nullptr);
+  CHECK(fault->id == 7);
+  CHECK(fault->message.find("123456789012345678901") != std::string::npos);
+}
+
 TEST_CASE("params that are null or absent are an empty object", "[mcp]") {
   CHECK(message_of(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":null})").params ==
         Json::object());

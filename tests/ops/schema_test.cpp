@@ -171,6 +171,17 @@ TEST_CASE("text of a query string or command line becomes typed values", "[ops]"
   CHECK_FALSE(parse("flag", {"maybe"}));
 }
 
+TEST_CASE("a whole number that would be rounded is refused in JSON and stays a text alone",
+          "[ops]") {
+  const auto& parts = kSample.find("parts")->schema;
+  const auto refused = parse_text_value(
+      parts, "parts", {R"([{"op":"set","value":123456789012345678901234567890}])"});
+
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("123456789012345678901234567890") != std::string::npos);
+  CHECK_FALSE(parse_text_value(kSample.find("count")->schema, "count", {"99999999999999999999"}));
+}
+
 TEST_CASE("lists of plain words may be written with commas, lists of free text may not", "[ops]") {
   const auto parse = [](const Operation& operation, const char* name,
                         const std::vector<std::string>& values) {

@@ -209,5 +209,20 @@ TEST_CASE("notes_read fits its budget, says what is left and goes on from there"
       run_operation(world, notes_read(), Json{{"paths", {"n/01.md"}}, {"path_glob", "n/**"}}));
 }
 
+TEST_CASE("the lines of notes_read tell what is missing for good, not what comes later", "[ops]") {
+  FakeWorld world;
+  world.files["a.md"] = std::string(900, 'x');
+  world.files["b.md"] = std::string(900, 'y');
+  const auto page = run_operation(
+      world, notes_read(),
+      Json{{"paths", {"a.md", "none.md", "b.md"}}, {"max_bytes", 1500}, {"include", {"body"}}});
+  REQUIRE(page);
+  REQUIRE((*page)["left_out"].size() == 2);
+
+  const auto lines = notes_read().gap_lines(*page);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0] == Json{{"left_out", {{"path", "none.md"}, {"reason", "not_found"}}}});
+}
+
 }  // namespace
 }  // namespace indx

@@ -156,6 +156,23 @@ TEST_CASE("nodes keep their bytes when others come, go and change places", "[vau
   }
 }
 
+TEST_CASE("numbers that are one only when rounded are written as asked", "[vault]") {
+  const auto with_x = [](const std::string& x) {
+    return cat(R"({"nodes":[{"id":"a","type":"group","x":)", x,
+               R"(,"y":0,"width":1,"height":1}],"edges":[]})");
+  };
+  const auto written = [&](const std::string& before, const std::string& asked) {
+    return write_canvas(Json::parse(with_x(asked)), with_x(before)).value() == with_x(asked);
+  };
+
+  CHECK(written("9007199254740993", "9007199254740992.0"));
+  CHECK(written("9007199254740993", "9007199254740992"));
+  CHECK(written("18446744073709551615", "-1"));
+  CHECK(written("-1", "18446744073709551615"));
+  for (const auto* kept : {"1.0", "10e-1", "1"})
+    CHECK(write_canvas(Json::parse(with_x("1")), with_x(kept)).value() == with_x(kept));
+}
+
 TEST_CASE("what is new in a canvas looks like what is there", "[vault][A54]") {
   const std::string node =
       R"({"id":"1","type":"text","text":"t","x":0,"y":0,"width":5,"height":1E1})";

@@ -2,6 +2,8 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "vault/vault_move.hpp"
+#include "vault/vault_place.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -190,6 +193,72 @@ TEST_CASE("a note is created in new folders and replaced with its mode kept", "[
   CHECK(vault.replace(at(".obsidian/x.md"), std::nullopt, "x", kTemp).error().reason ==
         Reason::ValidationFailed);
   CHECK_FALSE(fs::exists(folder.root / ".obsidian"));
+}
+
+TEST_CASE("what is refused leaves no folder behind that was made for it", "[vault]") {
+  VaultFolder folder;
+  folder.put("a/n.md", "x");
+  const Vault vault = folder.open();
+
+  CHECK_FALSE(move_entry(vault, at("a"), at("a/b/c"), kTemp));
+  CHECK_FALSE(fs::exists(folder.root / "a/b"));
+  {
+    const auto place =
+        walk_to(folder.root.string(), at("p/q/r/n.md"), MissingFolders::Create, Durability::Off);
+    REQUIRE(place);
+    CHECK(fs::exists(folder.root / "p/q/r"));
+    folder.put("p/other.md", "somebody's");
+  }
+  CHECK_FALSE(fs::exists(folder.root / "p/q"));
+  CHECK(folder.get("p/other.md") == "somebody's");
+  CHECK(vault.replace(at("s/t/n.md"), std::nullopt, "x", kTemp));
+  CHECK(folder.get("s/t/n.md") == "x");
+}
+
+TEST_CASE("a file that may not be written is not replaced either", "[vault]") {
+  VaultFolder folder;
+  folder.put("n.md", "one");
+  const auto file = (folder.root / "n.md").string();
+  ::chmod(file.c_str(), 0444);
+  constexpr uid_t kNobody = 65534;
+  if (::geteuid() == 0)  // whom modes do not bind: what follows runs as somebody else
+    for (const auto& path : {folder.base.string(), folder.root.string(), file})
+      REQUIRE(::chown(path.c_str(), kNobody, kNobody) == 0);
+
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && ::setuid(kNobody) != 0) ::_exit(2);
+    const auto replaced = folder.open().replace(at("n.md"), "one", "two", kTemp);
+    if (replaced || replaced.error().reason != Reason::Forbidden) ::_exit(1);
+    // One that may not even be read is listed, and told.
+    ::chmod(file.c_str(), 0);
+    const auto listing = folder.open().list();
+    const std::vector<std::string> told = {"unreadable_file: n.md"};
+    ::_exit(listing.files.size() == 1 && listing.warnings == told ? 0 : 3);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  ::chmod(file.c_str(), 0444);
+  CHECK(folder.get("n.md") == "one");
+}
+
+TEST_CASE("a folder that differs only by case from one that is there is found", "[vault]") {
+  VaultFolder folder;
+  folder.put("Case/Inner/n.md", "x");
+  folder.put("both/n.md", "x");
+  folder.put("Both/n.md", "x");
+  const Vault vault = folder.open();
+  const auto twin = [&](std::string_view path) {
+    const auto found = folder_twin(vault, at(path));
+    return found ? found->str() : std::string();
+  };
+
+  CHECK(twin("case/new.md") == "Case");
+  CHECK(twin("Case/inner/deep/new.md") == "Case/Inner");
+  for (const auto* path : {"Case/new.md", "Case/Inner/N.md", "both/new.md", "Both/new.md",
+                           "other/case/new.md", "new.md", "Case/n/new.md"})
+    CHECK(twin(path).empty());
 }
 
 TEST_CASE("an edit from outside is found, put back and reported", "[vault][A13]") {
