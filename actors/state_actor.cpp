@@ -402,8 +402,9 @@ StateActor::behavior_type state_actor(StateActor::stateful_pointer<StateActorSta
         return promise;
       },
       [self](atom::claim_atom) -> caf::result<Claimed> {
+        const auto runner = self->current_sender();  // before the promise, which takes it
         auto promise = self->make_response_promise<Claimed>();
-        self->state.wait_for_job(promise, self->current_sender());
+        self->state.wait_for_job(promise, runner);
         return promise;
       },
       [self](atom::commit_atom) { self->state.commit(); },

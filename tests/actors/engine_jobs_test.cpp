@@ -40,7 +40,8 @@ struct OperatedEngine : OperatedVault, ServedVault {
   }
   std::vector<Json> events_of(const std::string& job, const std::string& kind) const {
     std::vector<Json> found;
-    for (const auto& event : ask("job_events", {{"id", job}})["events"])
+    const Json history = ask("job_events", {{"id", job}});
+    for (const auto& event : history["events"])
       if (event["kind"] == kind) found.push_back(event);
     return found;
   }

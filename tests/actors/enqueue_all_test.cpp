@@ -5,10 +5,10 @@
 namespace indx {
 namespace {
 
-JobRequest reindex_request() {
+JobRequest prune_request() {
   JobRequest request;
-  request.kind = "vault_reindex";
-  request.input = {{"rebuild", false}, {"reset_db", false}, {"paths", Json::array()}};
+  request.kind = "vault_prune";
+  request.input = Json::object();
   request.owner = {.subject = "local", .surface = "cli", .scopes = {"vault:admin"}};
   request.keep = true;
   return request;
@@ -29,7 +29,7 @@ TEST_CASE("jobs asked for at once all run, and one event tells of them", "[actor
                                                     });
   REQUIRE(subscription);
 
-  const auto ids = vault.engine->enqueue_all({3, reindex_request()});
+  const auto ids = vault.engine->enqueue_all({3, prune_request()});
 
   REQUIRE(ids);
   REQUIRE(ids->size() == 3);
@@ -42,20 +42,20 @@ TEST_CASE("jobs asked for at once all run, and one event tells of them", "[actor
   const std::scoped_lock lock(mutex);
   REQUIRE(told.size() == 1);
   CHECK(told[0].kind == "job.created_many");
-  CHECK(told[0].data == Json{{"operations", {{"vault_reindex", 3}}}});
+  CHECK(told[0].data == Json{{"operations", {{"vault_prune", 3}}}});
 }
 
 TEST_CASE("one job that is refused refuses all that were asked for with it", "[actors][jobs]") {
   const TempFolder folder;
   const ServedVault vault(folder, [](Config&) {});
-  std::vector<JobRequest> requests(3, reindex_request());
-  requests[1].input["paths"] = {"\xff"};
+  std::vector<JobRequest> requests(3, prune_request());
+  requests[1].input["note"] = "\xff";
 
   const auto ids = vault.engine->enqueue_all(std::move(requests));
 
   REQUIRE_FALSE(ids);
   CHECK(ids.error().reason == Reason::ValidationFailed);
-  CHECK(vault.ask("job_list", {{"kind", "vault_reindex"}})["jobs"].empty());
+  CHECK(vault.ask("job_list", {{"kind", "vault_prune"}})["jobs"].empty());
 }
 
 }  // namespace indx

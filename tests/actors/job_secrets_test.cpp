@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "ops/define.hpp"
 #include "ops/openapi.hpp"
+#include "base/log.hpp"
 #include "tests/actors/engine_fixture.hpp"
 
 #include <fcntl.h>
@@ -63,10 +64,12 @@ class LogToFile {
         file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
     REQUIRE(stderr_ >= 0);
     REQUIRE(::dup2(file_, STDERR_FILENO) == STDERR_FILENO);
+    configure_log(LogLevel::Debug, LogFormat::Text);
   }
   LogToFile(const LogToFile&) = delete;
   LogToFile& operator=(const LogToFile&) = delete;
   ~LogToFile() {
+    configure_log(LogLevel::Info, LogFormat::Text);
     ::dup2(stderr_, STDERR_FILENO);
     ::close(stderr_);
     ::close(file_);

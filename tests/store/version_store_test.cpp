@@ -135,8 +135,8 @@ TEST_CASE_METHOD(VersionFixture,
     const auto now = to_millis(clock.now());
     auto insert = db.prepare(
         "INSERT INTO jobs (id, kind, operation_version, state, input, owner, subject, keep, "
-        "priority, urgency, max_attempts, max_crashes, reverts, progress, error, run_at, "
-        "created_at, updated_at, finished_at) VALUES (?1, 'k', 1, ?2, '{}', '{}', 's', 0, 0, 0, 5, "
+        "priority, max_attempts, max_crashes, reverts, progress, error, run_at, "
+        "created_at, updated_at, finished_at) VALUES (?1, 'k', 1, ?2, '{}', '{}', 's', 0, 0, 5, "
         "3, ?3, '{}', ?4, ?5, ?5, ?5, ?6)");
     insert.bind(id, is_live ? "ready" : "failed",
                 reverts.empty() ? std::nullopt : std::optional(reverts),

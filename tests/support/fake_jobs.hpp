@@ -38,13 +38,18 @@ class FakeJobs : public Jobs {
     return *job;
   }
   Result<std::vector<Job>> children(const JobId& id) override {
+    INDX_TRY(find(id));
     std::vector<Job> children;
     for (const Job& job : jobs_)
       if (job.parent == id.value) children.push_back(job);
     return children;
   }
-  Result<std::vector<JobFault>> faults(const JobId& id) override { return queue_.faults[id.value]; }
+  Result<std::vector<JobFault>> faults(const JobId& id) override {
+    INDX_TRY(find(id));
+    return queue_.faults[id.value];
+  }
   Result<Page<Event>> events(const JobId& id, int limit, const std::string& cursor) override {
+    INDX_TRY(find(id));
     Page<Event> page;
     for (const Event& event : queue_.events) {
       if (event.job_id != id.value || (!cursor.empty() && event.id <= std::stoll(cursor))) continue;
@@ -57,7 +62,10 @@ class FakeJobs : public Jobs {
     return page;
   }
   std::string event_epoch() const override { return "e"; }
-  Result<std::vector<JobWrite>> writes(const JobId& id) override { return queue_.writes[id.value]; }
+  Result<std::vector<JobWrite>> writes(const JobId& id) override {
+    INDX_TRY(find(id));
+    return queue_.writes[id.value];
+  }
 
   Result<Job> cancel(const JobId& id) override {
     Job* job = INDX_TRY(find(id));
