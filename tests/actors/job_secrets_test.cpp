@@ -1,7 +1,7 @@
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "ops/define.hpp"
 #include "ops/openapi.hpp"
-#include "base/log.hpp"
 #include "tests/actors/engine_fixture.hpp"
 
 #include <fcntl.h>
