@@ -82,6 +82,8 @@ class Load:
             return
         expect(status == 202, f"{path} answered {status}: {answer}")
         self.accept(what, answer)
+        if what != "one" and rng.random() < 0.5:  # while it still runs
+            self.act(self.accepted[-1], "pause", server)
 
     def client(self, number, round_number, server, is_killed):
         """Asks until the server is gone, which only a kill may cause."""
