@@ -67,6 +67,8 @@ class Load:
         if what in ("cancel", "pause", "resume", "retry"):
             if job:
                 self.act(job, what, server)
+                if what == "cancel" and rng.random() < 0.5:
+                    self.act(job, "retry", server)
             return
         headers = {"Prefer": "respond-async"}
         if what == "rename":
