@@ -61,7 +61,7 @@ class Load:
         expect(status in (200, 409), f"{verb} answered {status}: {answer}")
         with self.lock:
             self.done[verb if status == 200 else verb + " refused"] += 1
-            if verb == "cancel" and status == 200:
+            if verb == "cancel" and status == 200 and answer["data"]["job"]["state"] != "succeeded":
                 self.cancelled.append(job)
 
     def step(self, rng, server):
