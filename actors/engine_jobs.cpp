@@ -169,10 +169,14 @@ Result<QueueStatus> EngineJobs::status() {
 
 /// A word that no job has would hold nothing back, without a sign.
 Status EngineJobs::check_kind(const std::string& what) {
-  if (what == "*" || core_.parts.registry.find(what) != nullptr) return {};
+  if (what == "*") return {};
+  const Operation* operation = core_.parts.registry.find(what);
+  if (operation != nullptr && operation->execution != Execution::Inline) return {};
   for (const JobCount& row : INDX_TRY(read_queue([](JobQueue& queue) { return queue.counts(); })))
     if (row.kind == what) return {};
-  return invalid(cat("No job is of the kind `", what, "`; a kind is the name of an operation."),
+  return invalid(cat("No job is of the kind `", what,
+                     "`; a kind is the name of an operation that "
+                     "runs as a job, such as `vault_reindex`."),
                  Json{{"path", "kind"}, {"expected", "a kind of job"}, {"actual", what}});
 }
 

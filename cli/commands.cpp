@@ -186,10 +186,11 @@ std::vector<Command> special_commands() {
       "restart. With an ID it ends with the exit code of the job.",
       positional("id", text_node("Id of the job to follow; left out: all."), false));
   watch.example = "indx job watch";
-  auto run = special_command(Special::JobRun, "job run",
-                             "Run a job that waits for a server here, and wait for it.",
-                             "For jobs that an earlier command or server left behind.",
-                             positional("id", text_node("Id of the job."), true));
+  auto run = special_command(
+      Special::JobRun, "job run", "Run a job that waits for a server here, and wait for it.",
+      "For jobs that an earlier command or server left behind. Where a server runs, it "
+      "runs them: follow one with `indx job watch ID`.",
+      positional("id", text_node("Id of the job."), true));
   run.example = "indx job run 01JQ3V0F8Y4T2XK8M6N1ZB5C7D";
   auto schema = special_command(
       Special::Schema, "schema", "Print the contract: operations, inputs, outputs, errors.", "",

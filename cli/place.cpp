@@ -141,7 +141,9 @@ Result<Place> open_place(const GlobalFlags& global, const Environment& env,
   const auto url = env("INDX_URL").value_or("");
   if (!url.empty() && !global.local && !global.vault) return remote_place(url, token, registry);
 
-  const Config config = INDX_TRY(load_vault_config(global, env, "."));
+  Config config = INDX_TRY(load_vault_config(global, env, "."));
+  // What `--async` asks for is left to a server: begun here, it would only be broken off.
+  if (global.is_async && options.resume_jobs.empty()) config.jobs.runners = 0;
   Place place;
   place.principal = owner_principal(Surface::Cli);
   if (options.needs == Needs::Files) {
@@ -161,7 +163,11 @@ Result<Place> open_place(const GlobalFlags& global, const Environment& env,
   // soon is waited for.
   for (int attempt = 0;; ++attempt) {
     const auto server = INDX_TRY(wait_for_live_server(config, options.indexes));
-    if (server && (global.local || !options.resume_jobs.empty()))
+    if (server && !options.resume_jobs.empty())
+      return locked_error(*server,
+                          cat("It runs the jobs here: follow this one with `indx job watch ",
+                              options.resume_jobs.front().value, "`."));
+    if (server && global.local)
       return locked_error(*server, "Leave out --local to ask it, or stop it first.");
     if (server) {
       place.dispatcher = INDX_TRY(connect_to(*server, config, global.token.value_or(""), registry));

@@ -24,14 +24,6 @@ std::string_view status(JobState state) {
 
 }  // namespace
 
-std::optional<OnDuplicate> parse_on_duplicate(std::string_view name) {
-  if (name == "reject") return OnDuplicate::Reject;
-  if (name == "join") return OnDuplicate::Join;
-  if (name == "replace") return OnDuplicate::Replace;
-  if (name == "run_again") return OnDuplicate::RunAgain;
-  return std::nullopt;
-}
-
 bool Job::is_final() const { return indx::is_final(state); }
 
 Json to_json(const JobProgress& progress) {

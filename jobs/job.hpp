@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace indx {
@@ -55,7 +54,6 @@ enum class OnDuplicate : std::uint8_t {
   Replace,  ///< the live job takes the new input; one that runs already runs once more with it
   RunAgain  ///< the live job runs once more after its end, with the input that came last
 };
-std::optional<OnDuplicate> parse_on_duplicate(std::string_view name);  ///< `run_again`
 
 /// What is asked of the queue.
 struct JobRequest {

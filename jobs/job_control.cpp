@@ -12,11 +12,6 @@ namespace {
 
 constexpr int kFaultsKept = 20;
 
-bool can_be_redriven(const Job& job) {
-  return job.state == JobState::Failed || job.state == JobState::Dead ||
-         job.state == JobState::Cancelled;
-}
-
 }  // namespace
 
 Result<Job> JobQueue::pause(const JobId& id) {
@@ -26,7 +21,8 @@ Result<Job> JobQueue::pause(const JobId& id) {
     Job job = std::move(row->job);
     if (job.is_final())
       return make_error(Reason::Conflict,
-                        cat("The job ", id.value, " has ended: it is ", name(job.state), "."),
+                        cat("The job ", id.value, " has ended: it is ", name(job.state),
+                            ", and nothing of it is left to hold back."),
                         {{"job_id", id.value}, {"state", name(job.state)}});
     if (job.state == JobState::Paused) return job;
     if (job.state == JobState::Running) {
@@ -127,7 +123,7 @@ Result<Job> JobQueue::retry(const JobId& id) {
   return db_.savepoint([&]() -> Result<Job> {
     auto row = INDX_TRY(find_job_row(db_, id));
     if (!row) return no_such_job(id);
-    if (!can_be_redriven(row->job))
+    if (!next_state(row->job.state, JobEvent::Redrive))
       return make_error(Reason::Conflict,
                         cat("The job ", id.value, " is ", name(row->job.state),
                             "; only one that failed, is dead or was cancelled is tried again."),

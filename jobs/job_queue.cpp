@@ -73,10 +73,7 @@ Result<JobQueue::Enqueued> JobQueue::join(Job live, const JobRequest& request) {
   const bool is_same = live.input == request.input;
   const bool waits = request.on_duplicate == OnDuplicate::Join || (!has_begun && is_same);
   if (!waits) {
-    const auto input = INDX_TRY(input_text(request.input));
-    if (input.size() > kMaxJobInputBytes)
-      return make_error(Reason::TooLarge,
-                        cat("The input of a job has at most ", kMaxJobInputBytes, " bytes."));
+    const auto input = INDX_TRY(checked_input_text(request.input));
     const bool takes_place =
         request.on_duplicate == OnDuplicate::Replace && live.state != JobState::Running;
     live.updated_at = clock_.now();

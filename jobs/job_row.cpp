@@ -94,13 +94,17 @@ Result<std::optional<JobRow>> find_job_row(Database& db, const JobId& id) {
   return std::optional(JobRow{read_job(query), query.text(36)});
 }
 
+Result<std::string> checked_input_text(const Json& input) {
+  auto text = INDX_TRY(input_text(input));
+  if (text.size() <= kMaxJobInputBytes) return text;
+  return make_error(
+      Reason::TooLarge,
+      cat("The input of the job has ", text.size(), " bytes; at most ", kMaxJobInputBytes,
+          " are accepted. Name notes by a scope instead of sending them."));
+}
+
 Status insert_job(Database& db, const Job& job, const std::string& sealed_secrets) {
-  const std::string input = INDX_TRY(input_text(job.input));
-  if (input.size() > kMaxJobInputBytes)
-    return make_error(
-        Reason::TooLarge,
-        cat("The input of the job has ", input.size(), " bytes; at most ", kMaxJobInputBytes,
-            " are accepted. Name notes by a scope instead of sending them."));
+  const std::string input = INDX_TRY(checked_input_text(job.input));
   const std::string owner = INDX_TRY(owner_text(job.owner));
   auto insert = db.prepare(
       "INSERT INTO jobs (id, kind, operation_version, state, input, owner, subject, keep, "

@@ -45,5 +45,7 @@ Error stale_lease(const Lease& lease);
 
 /// How many bytes the input of a job may have.
 constexpr std::size_t kMaxJobInputBytes = std::size_t{1} << 20U;
+/// `validation_failed` when it is not UTF-8 throughout, `too_large` beyond that.
+Result<std::string> checked_input_text(const Json& input);
 
 }  // namespace indx

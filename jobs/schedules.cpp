@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "jobs/cron.hpp"
 #include "jobs/job_json.hpp"
+#include "jobs/job_row.hpp"
 #include "store/columns.hpp"
 
 #include <algorithm>
@@ -11,7 +12,6 @@ namespace indx {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 64;
-constexpr std::size_t kMaxScheduleInputBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMostSchedules = 1000;
 constexpr const char* kAdminScope = "vault:admin";
 
@@ -110,10 +110,10 @@ Result<Schedule> Schedules::set(const Schedule& wanted) {
   schedule.next_at = goes_on ? before->next_at : next;
   if (schedule.is_paused) schedule.next_at = std::nullopt;
   const auto input = INDX_TRY(input_text(schedule.input));
-  if (input.size() > kMaxScheduleInputBytes)
+  if (input.size() > kMaxJobInputBytes)
     return make_error(Reason::TooLarge,
                       cat("The input of the schedule has ", input.size(), " bytes; at most ",
-                          kMaxScheduleInputBytes, " are accepted. Name notes by a scope."));
+                          kMaxJobInputBytes, " are accepted. Name notes by a scope."));
   const auto owner = INDX_TRY(owner_text(schedule.owner));
   INDX_TRY(db_.prepare("INSERT INTO schedules (name, kind, input, owner, subject, cron, time_zone, "
                        "overlap, catch_up, is_paused, is_builtin, next_at, created_at, updated_at) "
@@ -134,8 +134,8 @@ Result<bool> Schedules::remove(const std::string& name) {
   const auto schedule = INDX_TRY(get(name));
   if (!schedule) return false;
   if (schedule->is_builtin)
-    return make_error(Reason::Forbidden,
-                      cat("The built-in schedule `", name, "` cannot be deleted; pause it."));
+    return make_error(Reason::Forbidden, cat("The built-in schedule `", name,
+                                             "` cannot be deleted; pause it with schedule_set."));
   INDX_TRY(db_.prepare("DELETE FROM schedules WHERE name = ?1").bind(name).run());
   return true;
 }

@@ -1,4 +1,3 @@
-#include "jobs/job_state.hpp"
 #include "ops/jobs/job_view.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
@@ -19,8 +18,7 @@ struct Output {
 
 Result<Output> run(Context& ctx, const Input& in) {
   JobFilter filter;
-  for (const auto& text : in.state)
-    if (const auto state = parse_job_state(text)) filter.states.push_back(*state);
+  filter.states = parse_states(in.state);
   filter.kind = in.kind;
   filter.parent = in.parent;
   auto page = INDX_TRY(ctx.jobs().list(filter, in.limit, in.cursor));

@@ -1,5 +1,7 @@
 #include "ops/jobs/job_view.hpp"
 
+#include "jobs/job_state.hpp"
+
 namespace indx {
 
 Fields<JobFaultView> JobFaultView::fields() {
@@ -10,16 +12,21 @@ Fields<JobFaultView> JobFaultView::fields() {
           field("at", &JobFaultView::at, "When, ISO 8601.")};
 }
 
-JsonObject view_listed_job(const Job& job) {
-  Json record = to_json(job);
-  record.erase("result");
-  return {std::move(record)};
+std::vector<JobState> parse_states(const std::vector<std::string>& names) {
+  std::vector<JobState> states;
+  for (const auto& name : names)
+    if (const auto state = parse_job_state(name)) states.push_back(*state);
+  return states;
 }
 
 std::vector<JsonObject> view_listed_jobs(const std::vector<Job>& jobs) {
   std::vector<JsonObject> records;
   records.reserve(jobs.size());
-  for (const Job& job : jobs) records.push_back(view_listed_job(job));
+  for (const Job& job : jobs) {
+    Json record = to_json(job);
+    record.erase("result");
+    records.push_back({std::move(record)});
+  }
   return records;
 }
 

@@ -14,8 +14,10 @@ struct JobFaultView {
   static Fields<JobFaultView> fields();
 };
 
-/// A record in a list: without its result, which may be large; job_get has it.
-JsonObject view_listed_job(const Job& job);
+/// Names of states, which the schema has checked.
+std::vector<JobState> parse_states(const std::vector<std::string>& names);
+
+/// Records in a list: without their results, which may be large; job_get has them.
 std::vector<JsonObject> view_listed_jobs(const std::vector<Job>& jobs);
 
 template <typename Struct>

@@ -36,8 +36,10 @@ Result<Json> check_call(const Principal& principal, const std::string& kind, con
   static const Registry kRegistry = make_registry();
   const Operation* operation = kRegistry.find(kind);
   if (operation == nullptr || operation->execution == Execution::Inline || operation->takes_file)
-    return invalid(cat("`", kind, "` is no operation that runs as a job."),
-                   Json{{"path", "kind"}, {"actual", kind}});
+    return invalid(
+        cat("`", kind,
+            "` is no operation that runs as a job; `vault_reindex` and `note_move` are."),
+        Json{{"path", "kind"}, {"actual", kind}});
   INDX_TRY(check_rights(*operation, principal, operation->scopes));
   Json checked = INDX_TRY(validate(*operation->input, input));
   if (operation->extra_scopes)
@@ -85,8 +87,8 @@ Operation schedule_set() {
       .guidance =
           "Runs a job at each time, with your rights and for as long as your token lives. What is "
           "left out stays as it is, so `paused` alone pauses. When clocks change, a fixed hour "
-          "runs "
-          "once a day all the same. A server has to be running; what it missed it catches up with.",
+          "runs once a day all the same. A server has to be running; what it missed it catches up "
+          "with.",
       .scopes = {Scope::VaultRead},
       .route = {"PUT", "/v1/schedules/{name}"},
       .cli_positional = {"name", "kind", "cron"},
@@ -115,7 +117,7 @@ Operation schedule_set() {
                  "Times that passed without a server: skip them, run once, or run all (at most "
                  "the last 100). At first once.",
                  optional, one_of({"skip", "once", "all"})),
-           field("paused", &Input::paused, "Whether it rests.", optional)},
+           field("paused", &Input::paused, "Whether it rests; false lets it go on.", optional)},
       .output = {field("schedule", &Output::schedule, "The schedule as it is now."),
                  field("created", &Output::created, "Whether there was none before.")},
       .failures =

@@ -72,6 +72,28 @@ TEST_CASE("a handler that ignores its time limit loses its job, and the next job
   CHECK(most_busy == 1);  // the runner that was stuck is gone
 }
 
+TEST_CASE("with two handlers that ignore their time limit the process says that it is stuck",
+          "[actors][jobs-26]") {
+  std::atomic<bool> is_released = false;
+  JobEngine running(
+      {test_operation("deaf",
+                      [&](Context&, const TestAsk&) -> Result<TestSaid> {
+                        wait_until([&] { return is_released.load(); });
+                        return TestSaid{"late"};
+                      },
+                      {.time_limit = milliseconds(50),
+                       .retry = {.base = std::chrono::hours(1), .cap = std::chrono::hours(1)}})},
+      [](Config& config) { config.jobs.stop_grace = milliseconds(100); });
+  for (int i = 0; i < 2; ++i) running.begin("deaf");
+
+  CHECK(comes_true([&] { return running.stuck_handlers() == 2; }));
+  CHECK(running.engine->health()["ready"] == false);
+  CHECK(running.engine->health()["state"] == "stuck");
+
+  is_released = true;
+  CHECK(comes_true([&] { return running.engine->health()["ready"] == true; }));
+}
+
 TEST_CASE("a try that takes too long counts, and the last one is dead", "[actors][jobs-26]") {
   std::atomic<int> tries = 0;
   JobEngine running({test_operation("endless",

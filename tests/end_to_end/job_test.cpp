@@ -129,6 +129,45 @@ TEST_CASE("a job killed while it writes writes no note twice", "[end_to_end][E5]
     if (bytes.starts_with("---")) CHECK(vault.read(path) == bytes);
 }
 
+TEST_CASE("a job that renames a tag or a property goes on after a kill and writes no note twice",
+          "[end_to_end][E5]") {
+  constexpr int kNotes = 90;
+  struct Rename {
+    std::string target, before, after;
+  };
+  for (const auto& rename :
+       {Rename{"/v1/tags/rename", "---\ntags: [old]\n---\n#", "new]\n---\n#"},
+        Rename{"/v1/properties/rename", "---\nold: 1\n---\n#", "new: 1\n---\n#"}}) {
+    INFO(rename.target);
+    const TempFolder vault;
+    for (int i = 0; i < kNotes; ++i)
+      vault.write(numbered(i), cat(rename.before, " Note ", i, "\n"));
+    std::string id;
+    {
+      RunningServer server(vault);
+      EventFeed feed(server, "?kinds=note.updated");
+      id = server.start_job(rename.target, {{"from", "old"}, {"to", "new"}});
+      CHECK(feed.wait_for([](const EventFeed::Frame&) { return true; }));
+      server.kill();
+    }
+    RunningServer server(vault);
+    const auto record = server.wait_for_job(id);
+    CHECK(server.stop() == 0);
+
+    CHECK(record["state"] == "succeeded");
+    CHECK(record["result"]["changed"].size() == kNotes);
+    CHECK(record["result"]["failed"].empty());
+    for (int i = 0; i < kNotes; ++i)
+      CHECK(vault.read(numbered(i)).ends_with(cat(rename.after, " Note ", i, "\n")));
+    const auto writes = writes_by_path(vault);
+    CHECK(writes.size() == kNotes);
+    for (const auto& [path, count] : writes) {
+      INFO(path);
+      CHECK(count == 1);
+    }
+  }
+}
+
 TEST_CASE("a job cancelled between two notes tells how far it came", "[end_to_end][E9]") {
   constexpr int kNotes = 95;
   const TempFolder vault;

@@ -155,4 +155,30 @@ TEST_CASE("a long command waits for its job and prints what the job gave", "[end
   CHECK(watched.out.find('\x1b') == std::string::npos);
 }
 
+TEST_CASE("without a server a job asked for with --async waits untouched until somebody runs it",
+          "[end_to_end]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  const auto indx = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"--vault", vault.path()});
+    return run_indx(words);
+  };
+
+  const auto asked = indx({"--async", "vault", "index"});
+  const std::string id = data_of(asked)["job"].value("id", "");
+  CHECK(asked.code == 0);
+  CHECK(asked.err.find(cat("indx job run ", id)) != std::string::npos);
+  const Json left = data_of(indx({"job", "get", id}))["job"];
+  CHECK(left["state"] == "ready");
+  CHECK(left["started_at"].is_null());
+
+  CHECK(indx({"job", "run", id}).code == 0);
+  CHECK(data_of(indx({"job", "get", id}))["job"]["state"] == "succeeded");
+
+  RunningServer server(vault);
+  const auto refused = indx({"job", "run", id});
+  CHECK(refused.code == 4);
+  CHECK(refused.err.find(cat("indx job watch ", id)) != std::string::npos);
+}
+
 }  // namespace indx

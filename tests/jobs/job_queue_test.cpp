@@ -1,4 +1,5 @@
 #include "jobs/job_state.hpp"
+#include "store/event_store.hpp"
 #include "tests/jobs/queue_fixture.hpp"
 
 #include <catch2/catch.hpp>
@@ -34,6 +35,28 @@ TEST_CASE_METHOD(QueueFixture, "a job keeps what was asked and for whom, across 
   CHECK(job.keep);
   CHECK(job.priority == 3);
   CHECK_FALSE(queue.get({"nothing"}).value().has_value());
+}
+
+TEST_CASE_METHOD(QueueFixture,
+                 "a job asked for together with a write is there if and only if the write is",
+                 "[jobs][jobs-50]") {
+  EventStore events(db);
+  const auto write_and_ask = [&](bool is_undone) -> Status {
+    auto transaction = INDX_TRY(Database::Transaction::begin(db));
+    INDX_TRY(events.append({.kind = "note.updated", .at = clock.now(), .actor = "api"}));
+    INDX_TRY(queue.enqueue(request()));
+    if (is_undone) return make_error(Reason::Conflict, "The note was changed meanwhile.");
+    return transaction.commit();
+  };
+
+  CHECK_FALSE(write_and_ask(true).has_value());
+  CHECK(queue.list({}, 10, "").value().jobs.empty());
+  CHECK(queue.counts().value().empty());
+  CHECK_FALSE(claim());
+
+  CHECK(write_and_ask(false).has_value());
+  CHECK(claim());
+  CHECK(events.after(0, {}, "", 10).value().size() == 1);
 }
 
 TEST_CASE_METHOD(QueueFixture, "urgent jobs come first, then older ones, each once", "[jobs]") {

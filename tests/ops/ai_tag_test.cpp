@@ -177,6 +177,38 @@ TEST_CASE("a job that starts again repeats neither model calls nor writes", "[op
   CHECK((*answer)["applied"].size() == 5);
 }
 
+TEST_CASE("a job that goes on with another model asks it about every note", "[ops]") {
+  FiveNotes world;
+  const Json input = glob_call({{"apply", true}});
+  world.before_write = [](const std::string&) { throw std::runtime_error("crash"); };
+  CHECK_THROWS(run_operation(world, ai_tag(), input, true));
+  CHECK(world.requests.size() == 5);
+  world.before_write = nullptr;
+  world.model_name = "m2";
+
+  const auto answer = run_operation(world, ai_tag(), input, true);
+
+  REQUIRE(answer);
+  CHECK(world.requests.size() == 10);
+  CHECK((*answer)["applied"].size() == 5);
+}
+
+TEST_CASE("a job that is interrupted tells of its AI call when it has gone on", "[ops]") {
+  for (const auto why : {CancelReason::Pause, CancelReason::Shutdown}) {
+    FiveNotes world;
+    world.before_write = [&](const std::string&) { world.cancel.cancel(why); };
+    const Json input = glob_call({{"apply", true}});
+    CHECK_FALSE(run_operation(world, ai_tag(), input, true));
+    CHECK(world.events.empty());
+
+    world.before_write = nullptr;
+    world.cancel = CancelToken();
+    CHECK(run_operation(world, ai_tag(), input, true));
+    REQUIRE(world.events.size() == 1);
+    CHECK(world.events[0]["data"]["ok"] == true);
+  }
+}
+
 TEST_CASE("a cancelled call tells how far it came", "[ops][E9]") {
   FiveNotes world;
   world.before_write = [&](const std::string& path) {

@@ -29,6 +29,7 @@ struct FakeWorld {
   bool is_configured = true, can_generate = false;
   std::function<Result<GenerateReply>(const GenerateRequest&, const std::string& item)> generate;
   std::vector<GenerateRequest> requests;
+  std::string model_name = "m1";  ///< of what can generate
 
   Files* files_seen = nullptr;  ///< what `files()` gives; tests that ask for files set it
   Lists* lists = nullptr;       ///< what `lists()` gives; tests that ask for lists set it
@@ -309,7 +310,7 @@ class FakeContext : public Context, Notes, Index, Models, Tokens {
   // Models
   bool is_configured() const override { return world_.is_configured; }
   std::string provider() const override { return world_.can_generate ? "openai" : "builtin"; }
-  std::string model() const override { return world_.can_generate ? "m1" : "builtin"; }
+  std::string model() const override { return world_.can_generate ? world_.model_name : "builtin"; }
   bool can_generate() const override { return world_.can_generate; }
   Result<GenerateReply> generate(const GenerateRequest& request, const std::string& item) override {
     world_.requests.push_back(request);
