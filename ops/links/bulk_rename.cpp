@@ -81,6 +81,9 @@ Result<BulkRename> rename_in_notes(Context& ctx, const Json& planned, bool dry_r
     const auto path = note["path"].get<std::string>();
     progress.current = path;
     const auto outcome = rename_one(ctx, path, note["etag"].get<std::string>(), dry_run, rename);
+    // One that passes is the error of the job, which is tried again and finds what was done.
+    if (!outcome.has_value() && ctx.is_job() && outcome.error().is_retryable())
+      return outcome.error();
     if (!outcome.has_value())
       result.failed.push_back({path, std::string(outcome.error().name()), outcome.error().message});
     else if (*outcome && (*outcome)->changed)

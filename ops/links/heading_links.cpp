@@ -189,7 +189,7 @@ Result<std::size_t> count_anchor_sources(Context& ctx, const NoteChange& patch) 
   return sources_of(ground, file.path.str(), steps.renames).size();
 }
 
-RelinkResult apply_anchors(Context& ctx, const NotePath& path, const AnchorPlan& plan) {
+Result<RelinkResult> apply_anchors(Context& ctx, const NotePath& path, const AnchorPlan& plan) {
   const auto world = standing_world(plan.files);
   return apply_relinks(ctx, plan, relinking_of(path.str(), world, plan.renames));
 }

@@ -24,6 +24,6 @@ Result<AnchorPlan> plan_anchors(Context& ctx, const NoteChange& patch, bool with
 /// How many files besides the note follow, without reading them.
 Result<std::size_t> count_anchor_sources(Context& ctx, const NoteChange& patch);
 /// The links of other files, once the note is written.
-RelinkResult apply_anchors(Context& ctx, const NotePath& path, const AnchorPlan& plan);
+Result<RelinkResult> apply_anchors(Context& ctx, const NotePath& path, const AnchorPlan& plan);
 
 }  // namespace indx

@@ -235,12 +235,13 @@ Result<MovePlan> plan_links(Context& ctx, const NotePath& from, const NotePath& 
   return plan;
 }
 
-RelinkResult apply_links(Context& ctx, const MovePlan& plan) {
+Result<RelinkResult> apply_links(Context& ctx, const MovePlan& plan) {
   const MoveWorld world = world_of(plan);
   return apply_relinks(ctx, plan, relinking_of(world));
 }
 
-RelinkResult apply_relinks(Context& ctx, const RelinkPlan& plan, const Relinking& relinking) {
+Result<RelinkResult> apply_relinks(Context& ctx, const RelinkPlan& plan,
+                                   const Relinking& relinking) {
   std::map<std::string, const RelinkPlan::Source*> by_path;
   std::vector<MapItem> items;
   for (const auto& source : plan.sources) {
@@ -248,9 +249,12 @@ RelinkResult apply_relinks(Context& ctx, const RelinkPlan& plan, const Relinking
     items.push_back({source.path, {{"path", source.path}, {"etag", source.etag}}});
   }
   RelinkResult result;
+  std::optional<Error> passing;
   const auto add = [&](const MapItem& item, const Result<Json>& outcome) {
     const auto path = relinking.place(item.id);
-    if (!outcome.has_value())
+    if (!outcome.has_value() && ctx.is_job() && outcome.error().is_retryable())
+      passing = outcome.error();
+    else if (!outcome.has_value())
       result.failed.push_back(not_relinked(path, outcome.error()));
     else if ((*outcome)["count"].get<int>() > 0)
       result.changed.push_back(view_relinked(path, *outcome));
@@ -269,6 +273,7 @@ RelinkResult apply_relinks(Context& ctx, const RelinkPlan& plan, const Relinking
                           : relink(ctx, cat("links-again/", items[i].id), *by_path.at(items[i].id),
                                    relinking));
   }
+  if (passing) return *passing;
   return result;
 }
 

@@ -82,8 +82,11 @@ struct RelinkResult {
 /// Rewrites the links of every planned file, one guarded write each; a file that changed since the
 /// plan is planned anew. Once what they link to has changed this always goes on to its end, whoever
 /// waits.
-RelinkResult apply_relinks(Context& ctx, const RelinkPlan& plan, const Relinking& relinking);
-RelinkResult apply_links(Context& ctx, const MovePlan& plan);
+/// In a job an error that passes is the error of the job, which is tried again and finds what was
+/// done; a call that is no job tells of it in `failed`.
+Result<RelinkResult> apply_relinks(Context& ctx, const RelinkPlan& plan,
+                                   const Relinking& relinking);
+Result<RelinkResult> apply_links(Context& ctx, const MovePlan& plan);
 
 /// Bases, and canvases that cannot be read, that mention one of the texts; those are a person's to
 /// change.

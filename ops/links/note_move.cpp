@@ -127,7 +127,7 @@ Result<Output> run(Context& ctx, const Input& in) {
     progress.phase = "links";
     progress.total = static_cast<std::int64_t>(plan.sources.size());
     ctx.progress(progress);
-    auto relinked = apply_links(ctx, plan);
+    auto relinked = INDX_TRY(apply_links(ctx, plan));
     out.links = std::move(relinked.changed);
     std::move(relinked.failed.begin(), relinked.failed.end(), std::back_inserter(out.failed));
     progress.done = *progress.total;

@@ -239,7 +239,7 @@ Json journal_of(Context& ctx, const Input& in, const AnchorPlan& plan) {
 
 void relink(Context& ctx, const NotePath& path, const AnchorPlan& plan, Output& out) {
   out.failed = plan.failed;
-  auto relinked = apply_anchors(ctx, path, plan);
+  auto relinked = INDX_TRY(apply_anchors(ctx, path, plan));
   out.relinked = std::move(relinked.changed);
   std::move(relinked.failed.begin(), relinked.failed.end(), std::back_inserter(out.failed));
   if (plan.has_hidden_sources) out.note.warnings.emplace_back("links_outside_scope");
