@@ -237,20 +237,21 @@ Json journal_of(Context& ctx, const Input& in, const AnchorPlan& plan) {
           {"plan", to_json(plan)}};
 }
 
-void relink(Context& ctx, const NotePath& path, const AnchorPlan& plan, Output& out) {
+Status relink(Context& ctx, const NotePath& path, const AnchorPlan& plan, Output& out) {
   out.failed = plan.failed;
   auto relinked = INDX_TRY(apply_anchors(ctx, path, plan));
   out.relinked = std::move(relinked.changed);
   std::move(relinked.failed.begin(), relinked.failed.end(), std::back_inserter(out.failed));
   if (plan.has_hidden_sources) out.note.warnings.emplace_back("links_outside_scope");
   out.partial = !out.failed.empty() || plan.has_hidden_sources;
+  return {};
 }
 
 /// A patch that a crash interrupted behind its write: the note is as it shall be.
 Result<WriteOutcome> resumed(Context& ctx, const NoteChange& change, const AnchorPlan& plan,
                              Output& out) {
   const auto file = INDX_TRY(ctx.notes().read(change.path));
-  relink(ctx, file.path, plan, out);
+  INDX_TRY(relink(ctx, file.path, plan, out));
   WriteOutcome outcome{.path = file.path};
   outcome.old_etag = plan.etag;
   outcome.etag = file.etag;
@@ -291,7 +292,7 @@ Result<WriteOutcome> written_with_links(Context& ctx, NoteChange& change, const 
       if (may_repeat) continue;
       return outcome.error();
     }
-    relink(ctx, outcome->path, plan, out);
+    INDX_TRY(relink(ctx, outcome->path, plan, out));
     if (needs_journal) INDX_TRY(ctx.links().end_journal(key));
     return outcome;
   }

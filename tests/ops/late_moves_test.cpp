@@ -28,7 +28,7 @@ TEST_CASE("a file that came into a folder just before its move takes its links a
   REQUIRE(add_late_moves(context, from, to, {"a.md", "late.md"}, plan));
   REQUIRE(plan.moves.size() == 2);
   CHECK(plan.moves[1] == FileMove{"p/late.md", "q/late.md"});
-  const auto result = apply_links(context, plan);
+  const auto result = apply_links(context, plan).value();
 
   CHECK(result.failed.empty());
   CHECK(world.files["n.md"].starts_with("[[q/late]]"));
