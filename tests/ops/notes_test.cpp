@@ -419,6 +419,20 @@ TEST_CASE("tag_rename leaves a note that changed meanwhile and says so", "[ops][
   CHECK(world.files["b.md"] == "#y\n");
 }
 
+TEST_CASE("a rename that meets an error that passes is tried again as a job, and tells of it else",
+          "[ops]") {
+  FakeWorld world;
+  world.files = {{"a.md", "#x\n"}};
+  IndexedLinks indexed(world.files);
+  world.links = &indexed;
+  world.write_error = make_error(Reason::Unavailable, "The disk is full.");
+  const Json input{{"from", "x"}, {"to", "y"}};
+
+  CHECK(run_operation(world, tag_rename(), input, true).error().reason == Reason::Unavailable);
+  const Json told = *run_operation(world, tag_rename(), input);
+  CHECK(told["failed"][0]["code"] == "unavailable");
+}
+
 TEST_CASE("tag_rename runs as a job over 20 notes", "[ops][A51]") {
   FakeWorld world;
   for (int i = 0; i < 21; ++i) world.files[std::to_string(i) + ".md"] = "#x\n";

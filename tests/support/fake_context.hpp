@@ -47,6 +47,7 @@ struct FakeWorld {
   std::vector<Json> events;
   std::vector<JobProgress> progress;
   std::function<void(const std::string& path)> before_write;
+  std::optional<Error> write_error;  ///< what every write answers
   std::function<void(const Json& journal)> on_journal;  ///< gets those that changes bring
 
   bool is_visible(const std::string& path) const { return principal.path_scope().allows(path); }
@@ -181,6 +182,7 @@ class FakeContext : public Context, Notes, Index, Models, Tokens {
   Result<WriteOutcome> write(const NoteChange& change) override {
     const std::string& path = change.path.str();
     if (!world_.is_visible(path)) return make_error(Reason::Forbidden, "outside");
+    if (world_.write_error) return *world_.write_error;
     if (world_.before_write) world_.before_write(path);
     if (world_.on_journal && !change.journal.is_null()) world_.on_journal(change.journal);
     const auto it = world_.files.find(path);
