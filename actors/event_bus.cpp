@@ -143,7 +143,10 @@ Result<bool> EventBusState::reset(Subscriber& subscriber) {
   const bool is_cut = jobs.size() > kMostSnapshotJobs;
   if (is_cut) jobs.resize(kMostSnapshotJobs);
   Json records = Json::array();
-  for (const Job& job : jobs) records.push_back(to_json(job));
+  for (const Job& job : jobs) {
+    records.push_back(to_json(job));
+    records.back().erase("result");  // large, and not read; job_get gives it
+  }
   return subscriber.sink({.kind = std::string(kEventReset),
                           .at = parts->clock.now(),
                           .actor = "system",
@@ -164,7 +167,7 @@ Result<std::vector<Job>> EventBusState::snapshot_jobs(const EventFilter& filter)
   std::vector<Job> jobs;
   for (const auto& id : filter.jobs) {
     if (jobs.size() > kMostSnapshotJobs) break;
-    auto job = INDX_TRY(queue.get({id}));
+    auto job = INDX_TRY(queue.find({id}));
     if (job && (subject.empty() || job->owner.subject == subject)) jobs.push_back(std::move(*job));
   }
   return jobs;

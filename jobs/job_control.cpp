@@ -77,13 +77,26 @@ Result<std::vector<JobPause>> JobQueue::pauses() {
   return pauses;
 }
 
-/// With all its tries and its steps. A `conflict` when its unique key is taken.
+/// Whether its steps no longer tell what is there: some of a cancelled job are deleted already, and
+/// those of one that was undone stand for writes that are no more.
+Result<bool> JobQueue::has_stale_steps(const Job& job) {
+  if (job.step_count == 0 || job.state == JobState::Cancelled) return job.step_count > 0;
+  auto undo = db_.prepare("SELECT 1 FROM jobs WHERE reverts = ?1 AND lease > 0 LIMIT 1");
+  undo.bind(job.id.value);
+  return undo.step();
+}
+
+/// With all its tries. A `conflict` when its unique key is taken.
 Status JobQueue::redrive_one(Job& job, Timestamp run_at) {
   const auto twin = INDX_TRY(live_twin({.kind = job.kind, .unique_key = job.unique_key}));
   if (twin)
     return make_error(Reason::Conflict,
                       cat("The job ", twin->id.value, " does the same already; wait for its end."),
                       {{"job_id", twin->id.value}});
+  if (INDX_TRY(has_stale_steps(job))) {
+    INDX_TRY(delete_steps(job.id, job.step_count));
+    job.step_count = 0;
+  }
   const Timestamp now = clock_.now();
   apply(job, JobEvent::Redrive, now);
   job.attempts = job.crashes = 0;

@@ -42,12 +42,13 @@ Result<bool> has_live_children(Database& db, const JobId& parent) {
   return query.step();
 }
 
-/// Whether a child failed since this try began, so that it may not have been seen.
-Result<bool> has_unseen_failure(Database& db, const JobId& parent, Timestamp since) {
+/// Whether a child failed since this try began, so that it may not have been seen. What ended in
+/// the future did so before the clock was set back: it would wake the parent again and again.
+Result<bool> has_unseen_failure(Database& db, const JobId& parent, Timestamp since, Timestamp now) {
   auto query = db.prepare(
       "SELECT 1 FROM jobs WHERE parent = ?1 AND state IN ('failed', 'dead', 'cancelled') AND "
-      "finished_at >= ?2 LIMIT 1");
-  query.bind(parent.value, to_millis(since));
+      "finished_at BETWEEN ?2 AND ?3 LIMIT 1");
+  query.bind(parent.value, to_millis(since), to_millis(now));
   return query.step();
 }
 
@@ -101,7 +102,7 @@ Status JobQueue::end_try(Job& job, const JobOutcome& outcome, const std::vector<
       apply(job, JobEvent::Wait, now);
       // What ended meanwhile woke nobody.
       if (!INDX_TRY(has_live_children(db_, job.id)) ||
-          INDX_TRY(has_unseen_failure(db_, job.id, began)))
+          INDX_TRY(has_unseen_failure(db_, job.id, began, now)))
         apply(job, JobEvent::ChildrenEnded, now);
       return {};
     case Kind::Failed:

@@ -135,12 +135,20 @@ Result<std::optional<Job>> JobQueue::get(const JobId& id) {
   if (!row) return std::optional<Job>();
   if (!row->result_file.empty()) {
     const auto text = BlobDir(settings_.spill_dir).read(row->result_file);
-    if (!text.has_value() || sha256_hex(*text) != row->result_file)
-      return internal_error(cat("The result of the job ", id.value,
-                                " is missing or damaged on disk; run the job again."));
-    row->job.result = json_value(*text);
+    if (text.has_value() && sha256_hex(*text) == row->result_file)
+      row->job.result = json_value(*text);
+    else if (!row->job.error)
+      row->job.error = internal_error(
+          cat("The result of the job ", id.value, " is missing or damaged on disk."));
   }
   return std::optional(std::move(row->job));
+}
+
+Result<std::optional<Job>> JobQueue::find(const JobId& id) {
+  static const std::string kById = select_jobs("WHERE id = ?1");
+  auto jobs = INDX_TRY(read_jobs(db_, kById, {id.value}));
+  if (jobs.empty()) return std::optional<Job>();
+  return std::optional(std::move(jobs.front()));
 }
 
 Result<JobQueue::JobPage> JobQueue::list(const JobFilter& filter, int limit,

@@ -88,9 +88,10 @@ class JobQueue {
   Status resume_kind(const std::string& what);
   Result<std::vector<JobPause>> pauses();
 
-  /// Makes failed, dead and cancelled jobs live again with all their tries, steps and old errors,
-  /// their starts spread over `spread`. At most `limit` of those that the filter takes, oldest
-  /// first; one whose unique key another live job has stays as it is.
+  /// Makes failed, dead and cancelled jobs live again with all their tries and old errors, their
+  /// starts spread over `spread`. Steps stay, but of those that were cancelled or undone. At most
+  /// `limit` of those that the filter takes, oldest first; one whose unique key another live job
+  /// has stays as it is.
   Result<std::vector<Job>> redrive(const JobFilter& filter, milliseconds spread, int limit);
   /// The same for one job, at once. `not_found`, `conflict` when it is live, succeeded, or its
   /// unique key is taken.
@@ -107,7 +108,10 @@ class JobQueue {
   Result<std::vector<Job>> children(const JobId& parent);
   /// From counters, so no finished row is looked at.
   Result<std::vector<JobCount>> counts();
+  /// A result whose file is lost or damaged is left out; the error says so, where the job has none.
   Result<std::optional<Job>> get(const JobId& id);
+  /// The same without its result, and so without a look at files.
+  Result<std::optional<Job>> find(const JobId& id);
   struct JobPage {
     std::vector<Job> jobs;  ///< newest first
     std::optional<std::string> next_cursor;
@@ -152,6 +156,7 @@ class JobQueue {
   Status wake_parent(const Job& child, std::vector<Job>& others);
   Status cancel_children(const Job& parent, std::vector<Job>& others);
   Status keep_fault(const Job& job, const JobFault& fault);
+  Result<bool> has_stale_steps(const Job& job);
   Status redrive_one(Job& job, Timestamp run_at);
   /// Gives how many were deleted.
   Result<std::int64_t> delete_steps(const JobId& id, std::int64_t limit);

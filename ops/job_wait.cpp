@@ -22,6 +22,7 @@ struct JobWaits::Wait {
 Result<Json> result_of(const Job& job) {
   switch (job.state) {
     case JobState::Succeeded:
+      if (!job.result && job.error) return *job.error;  // its file is lost
       return job.result.value_or(Json::object());
     case JobState::Cancelled: {
       Json details{{"job_id", job.id.value}};

@@ -32,6 +32,10 @@ class UndoPlanner {
  private:
   /// The file that stands at the path, with the state that the write found.
   std::size_t file_at(const std::string& path, const JobWrite& write) {
+    if (const auto number = put_back_file(path, write)) {
+      start_again(*number, path);
+      return *number;
+    }
     const auto known = at_.find(path);
     if (known == at_.end()) {
       plan_.files.push_back({.path = path,
@@ -41,13 +45,43 @@ class UndoPlanner {
                              .before_etag = write.before_etag,
                              .etag = write.before_etag,
                              .foreign_change = {}});
-      at_[path] = plan_.files.size() - 1;
+      at_[path] = first_at_[path] = plan_.files.size() - 1;
       return plan_.files.size() - 1;
     }
     auto& file = plan_.files[known->second];
     if (file.etag != write.before_etag && !file.foreign_change)
       file.foreign_change = {file.etag, write.before_etag};
     return known->second;
+  }
+
+  /// The file that the write finds as it was before the job, although the job had changed it: it
+  /// was undone in between, and the job tried again.
+  std::optional<std::size_t> put_back_file(const std::string& path, const JobWrite& write) const {
+    const auto first = first_at_.find(path);
+    if (first == first_at_.end()) return std::nullopt;
+    if (plan_.files[first->second].before_etag != write.before_etag) return std::nullopt;
+    const auto known = at_.find(path);
+    const bool stands_there = known != at_.end() && known->second == first->second;
+    if (!write.before_etag && !stands_there) return std::nullopt;  // another that the job made
+    const bool is_as_left =
+        known != at_.end() && plan_.files[known->second].etag == write.before_etag;
+    return is_as_left ? std::nullopt : std::optional(first->second);
+  }
+
+  void start_again(std::size_t number, const std::string& path) {
+    auto& file = plan_.files[number];
+    file.etag = file.before_etag;
+    file.foreign_change = {};
+    const auto left = at_.find(file.last_path);
+    if (file.last_path == path && left != at_.end() && left->second == number) return;
+    // Its moves were undone too.
+    std::erase_if(plan_.acts, [&](const UndoAct& act) {
+      return act.kind != UndoAct::Kind::FolderBack && act.file == number;
+    });
+    has_contents_.erase(number);
+    if (left != at_.end() && left->second == number) at_.erase(left);
+    file.places.clear();
+    place(number, path);
   }
 
   void place(std::size_t number, const std::string& path) {
@@ -98,13 +132,24 @@ class UndoPlanner {
       place(number, path);
       act.inside.push_back(number);
     }
-    plan_.acts.push_back(std::move(act));
     plan_.has_moves = true;
+    const auto last =
+        std::find_if(plan_.acts.rbegin(), plan_.acts.rend(),
+                     [](const UndoAct& other) { return other.kind == UndoAct::Kind::FolderBack; });
+    if (last == plan_.acts.rend() || last->path != act.path || last->back_to != act.back_to) {
+      plan_.acts.push_back(std::move(act));
+      return;
+    }
+    // The same again, for it was undone in between: one move back is enough.
+    for (const auto number : act.inside)
+      if (std::find(last->inside.begin(), last->inside.end(), number) == last->inside.end())
+        last->inside.push_back(number);
   }
 
   UndoPlan plan_;
   std::size_t number_ = 0;
-  std::map<std::string, std::size_t> at_;  // which file has a path now
+  std::map<std::string, std::size_t> at_;        // which file has a path now
+  std::map<std::string, std::size_t> first_at_;  // which file had a path when it was first written
   std::set<std::size_t> has_contents_;
 };
 

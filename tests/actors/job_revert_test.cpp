@@ -262,6 +262,28 @@ TEST_CASE_METHOD(RevertVault, "what was undone already is left alone", "[actors]
   CHECK(folder.read("a.md") == "one\n");
 }
 
+TEST_CASE_METHOD(RevertVault, "a job that was undone and tried again writes and is undone again",
+                 "[actors][revert]") {
+  folder.write("a.md", "one\n");
+  serve();
+  const Json changes{{{"path", "a.md"}, {"body", "two\n"}}, {{"path", "b.md"}}};
+  const auto id = served->call("test_changes", {{"changes", changes}}, true).job_id;
+  REQUIRE(comes_true([&] { return served->state_of(id) == "failed"; }));  // there is no b.md
+  REQUIRE(folder.read("a.md") == "two\n");
+  REQUIRE(revert(id)["restored"].size() == 1);
+  folder.write("b.md", "three\n");
+
+  REQUIRE(served->works("job_retry", {{"id", id}}));
+  REQUIRE(comes_true([&] { return served->state_of(id) == "succeeded"; }));
+
+  CHECK(folder.read("a.md") == "two\n");
+  CHECK_FALSE(served->has_file("b.md"));
+  const auto report = revert(id);
+  CHECK(report["partial"] == false);
+  CHECK(folder.read("a.md") == "one\n");
+  CHECK(folder.read("b.md") == "three\n");
+}
+
 TEST_CASE_METHOD(RevertVault, "a job that still runs is not undone", "[actors][revert]") {
   serve();
   const auto held = served->call("test_hold", Json::object(), true).job_id;

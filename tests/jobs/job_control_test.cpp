@@ -456,7 +456,10 @@ TEST_CASE_METHOD(ControlFixture, "a large result is kept in a file and given who
   CHECK_FALSE(queue.list({}, 10, "").value().jobs.at(0).result.has_value());
 
   std::filesystem::remove_all(dir.path() + "/spill");
-  CHECK(queue.get(id).error().reason == Reason::Internal);
+  CHECK_FALSE(get(id).result.has_value());
+  CHECK(get(id).error->reason == Reason::Internal);
+  CHECK(get(id).state == JobState::Succeeded);  // what it wrote can still be undone
+  CHECK_FALSE(queue.find(id).value()->error.has_value());
   clock.advance(std::chrono::hours(24 * 8));
   CHECK(queue.prune(clock.now() - std::chrono::hours(24 * 7), 10).value() == 1);
 }

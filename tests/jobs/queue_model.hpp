@@ -290,7 +290,7 @@ class QueueModel : public QueueFixture {
     const auto since = jobs_.at(id).leased_at;
     const bool has_unseen = std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& item) {
       return item.second.parent == id && item.second.has_failed() &&
-             item.second.finished_at >= since;
+             item.second.finished_at >= since && item.second.finished_at <= clock.now();
     });
     return !live_children(id).empty() && !has_unseen;
   }

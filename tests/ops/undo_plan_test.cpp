@@ -86,4 +86,56 @@ TEST_CASE("somebody else's change between two writes of a job is seen", "[ops][r
   CHECK(change->second == "edited");
 }
 
+TEST_CASE("what was undone and then done again is undone like the first time", "[ops][revert]") {
+  const auto plan =
+      plan_undo({contents_write("a.md", "0", "1"), contents_write("made.md", {}, "5"),
+                 contents_write("gone.md", "7", {}), contents_write("a.md", "0", "2"),
+                 contents_write("made.md", {}, "6"), contents_write("gone.md", "7", {})});
+
+  REQUIRE(plan.files.size() == 3);
+  REQUIRE(plan.acts.size() == 3);
+  for (const auto& file : plan.files) CHECK_FALSE(file.foreign_change);
+  CHECK(plan.files[0].etag == "2");
+  CHECK(plan.files[0].before_sha256 == "sha-0");
+  CHECK(plan.files[1].etag == "6");
+  CHECK_FALSE(plan.files[2].etag);
+}
+
+TEST_CASE("a move that was undone and then done again is moved back once", "[ops][revert]") {
+  const std::vector<JobWrite> files = {contents_write("a.md", "0", "1"),
+                                       file_move("a.md", "b.md", "1"),
+                                       contents_write("b.md", "1", "2")};
+  auto twice = files;
+  twice.insert(twice.end(), files.begin(), files.end());
+  const auto plan = plan_undo(twice);
+
+  REQUIRE(plan.files.size() == 1);
+  REQUIRE(plan.acts.size() == 2);
+  CHECK(plan.acts[0].kind == UndoKind::MoveBack);
+  CHECK(plan.acts[1].kind == UndoKind::Contents);
+  CHECK(plan.files[0].etag == "2");
+  CHECK(plan.files[0].last_path == "b.md");
+  CHECK(plan.files[0].places == std::set<std::string>{"a.md", "b.md"});
+  CHECK_FALSE(plan.files[0].foreign_change);
+
+  const std::vector<JobWrite> folder = {contents_write("d/a.md", "0", "1"), folder_move("d", "e"),
+                                        contents_write("e/c.md", "5", "6")};
+  twice = folder;
+  twice.insert(twice.end(), folder.begin(), folder.end());
+  const auto back = plan_undo(twice);
+  REQUIRE(back.acts.size() == 3);
+  CHECK(back.acts[0].path == "e/c.md");
+  CHECK(back.acts[1].kind == UndoKind::FolderBack);
+  CHECK(back.acts[2].path == "d/a.md");
+}
+
+TEST_CASE("a file that takes the place of one that the job moved away is another",
+          "[ops][revert]") {
+  const auto plan = plan_undo({contents_write("a.md", {}, "1"), file_move("a.md", "b.md", "1"),
+                               contents_write("a.md", {}, "2")});
+
+  REQUIRE(plan.files.size() == 2);
+  CHECK(plan.acts.size() == 3);
+}
+
 }  // namespace indx
