@@ -136,14 +136,21 @@ class UndoPlanner {
     const auto last =
         std::find_if(plan_.acts.rbegin(), plan_.acts.rend(),
                      [](const UndoAct& other) { return other.kind == UndoAct::Kind::FolderBack; });
-    if (last == plan_.acts.rend() || last->path != act.path || last->back_to != act.back_to) {
-      plan_.acts.push_back(std::move(act));
-      return;
+    if (last != plan_.acts.rend() && last->path == act.path && last->back_to == act.back_to) {
+      // The same again, for it was undone in between: one move back is enough, the last one, and
+      // what was written in the folder after the first was undone too.
+      for (const auto number : last->inside)
+        if (std::find(act.inside.begin(), act.inside.end(), number) == act.inside.end())
+          act.inside.push_back(number);
+      plan_.acts.erase(std::next(last).base());
+      std::erase_if(plan_.acts, [&](const UndoAct& other) {
+        const bool is_in_it =
+            other.kind == UndoAct::Kind::Contents && other.path.starts_with(act.path + "/");
+        if (is_in_it) has_contents_.erase(other.file);
+        return is_in_it;
+      });
     }
-    // The same again, for it was undone in between: one move back is enough.
-    for (const auto number : act.inside)
-      if (std::find(last->inside.begin(), last->inside.end(), number) == last->inside.end())
-        last->inside.push_back(number);
+    plan_.acts.push_back(std::move(act));
   }
 
   UndoPlan plan_;
