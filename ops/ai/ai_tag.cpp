@@ -499,8 +499,8 @@ std::vector<std::string> first_paths(std::vector<std::string> paths) {
 void tell(Context& ctx, const Input& in, const Invocation& invocation, const Result<Output>& result,
           std::int64_t duration_ms) {
   const CancelReason why = ctx.cancel().reason();
-  const bool goes_on = why == CancelReason::Shutdown || why == CancelReason::Pause ||
-                       why == CancelReason::LeaseLost;
+  const bool goes_on =
+      why == CancelReason::Shutdown || why == CancelReason::Pause || why == CancelReason::LeaseLost;
   if (!result && goes_on) return;
   std::vector<std::string> applied;
   if (result && result->applied)

@@ -47,7 +47,7 @@ struct FakeWorld {
   std::vector<Json> events;
   std::vector<JobProgress> progress;
   std::function<void(const std::string& path)> before_write;
-  std::optional<Error> write_error;  ///< what every write answers
+  std::optional<Error> write_error;                     ///< what every write answers
   std::function<void(const Json& journal)> on_journal;  ///< gets those that changes bring
 
   bool is_visible(const std::string& path) const { return principal.path_scope().allows(path); }
