@@ -1,6 +1,7 @@
 #include "actors/state.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "base/time_zone.hpp"
 #include "jobs/cron.hpp"
 
 #include <algorithm>
@@ -15,12 +16,12 @@ constexpr std::pair<const char*, const char*> kBuiltinSchedules[] = {
     {"vault_prune", "17 3 * * *"}, {"vault_doctor", "23 4 * * sun"}};
 
 Schedule builtin_schedule(const char* kind, const char* cron, const std::string& time_zone) {
-  const bool is_known = !time_zone.empty() && check_time_zone(time_zone);
+  const bool is_known = !time_zone.empty() && TimeZone::load(time_zone).has_value();
   return {.name = kind,
           .kind = kind,
           .owner = {"local", "cli", {"vault:read", "vault:write", "vault:admin"}, {}, {}},
           .cron = cron,
-          .time_zone = is_known ? time_zone : local_time_zone(),
+          .time_zone = is_known ? time_zone : TimeZone::local_name(),
           .is_builtin = true};
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 
@@ -12,6 +13,9 @@ namespace {
 
 constexpr std::size_t kMaxZoneBytes = 1U << 20U;
 constexpr std::size_t kHeaderBytes = 44;
+/// Further than any time that is asked about, and small enough to be added to.
+constexpr std::int64_t kFarMillis = std::int64_t{1} << 53U;
+constexpr std::string_view kZonesDir = "/usr/share/zoneinfo/";
 
 std::optional<std::string> read_zone_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -37,24 +41,27 @@ bool is_zone_name(const std::string& name) {
          });
 }
 
+/// What `TZ` says; empty: nothing.
+std::string zone_of_environment() {
+  const char* set = std::getenv("TZ");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  if (set == nullptr) return {};
+  return set[0] == ':' ? set + 1 : set;
+}
+
 }  // namespace
 
 Result<TimeZone> TimeZone::load(const std::string& name) {
-  auto wanted = name;
-  if (wanted.empty())
-    if (const char* set = std::getenv("TZ"))  // NOLINT(concurrency-mt-unsafe): nobody sets it
-      wanted = set[0] == ':' ? set + 1 : set;
+  const auto wanted = name.empty() ? zone_of_environment() : name;
   if (wanted == "UTC") return TimeZone();
   if (wanted.empty()) {
     const auto local = read_zone_file("/etc/localtime");
     return local ? parse(*local) : TimeZone();
   }
-  const auto bytes =
-      is_zone_name(wanted) ? read_zone_file("/usr/share/zoneinfo/" + wanted) : std::nullopt;
+  const auto bytes = is_zone_name(wanted) ? read_zone_file(cat(kZonesDir, wanted)) : std::nullopt;
   if (!bytes)
     return invalid(
         cat("This system knows no time zone `", wanted, "`; give a name such as Europe/Berlin."),
-        {{"key", "time_zone"}});
+        {{"path", "time_zone"}});
   return parse(*bytes);
 }
 
@@ -90,12 +97,30 @@ Result<TimeZone> TimeZone::parse(const std::string& tzif) {
   return zone;
 }
 
-std::chrono::seconds TimeZone::offset_at(Timestamp time) const {
+std::string TimeZone::local_name() {
+  std::error_code failed;
+  const auto link = std::filesystem::read_symlink("/etc/localtime", failed).string();
+  const auto zones = link.find("zoneinfo/");
+  for (const auto& name :
+       {zone_of_environment(), zones == link.npos ? std::string() : link.substr(zones + 9)})
+    if (!name.empty() && load(name).has_value()) return name;
+  return "UTC";
+}
+
+TimeZone::Stretch TimeZone::stretch_at(Timestamp time) const {
   const auto second = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
   const auto after = std::upper_bound(
       changes_.begin(), changes_.end(), second,
       [](std::int64_t value, const Change& change) { return value < change.from; });
-  return std::chrono::seconds(after == changes_.begin() ? first_offset_ : std::prev(after)->offset);
+  Stretch stretch{from_millis(-kFarMillis), from_millis(kFarMillis),
+                  std::chrono::seconds(first_offset_)};
+  if (after != changes_.end()) stretch.end = from_millis(after->from * 1000);
+  if (after != changes_.begin()) {
+    const auto& last = *std::prev(after);
+    stretch.begin = from_millis(last.from * 1000);
+    stretch.offset = std::chrono::seconds(last.offset);
+  }
+  return stretch;
 }
 
 }  // namespace indx

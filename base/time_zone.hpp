@@ -17,7 +17,16 @@ class TimeZone {
   static Result<TimeZone> load(const std::string& name);
   static Result<TimeZone> parse(const std::string& tzif);
 
-  std::chrono::seconds offset_at(Timestamp time) const;
+  /// IANA name of the zone that this system is set to; `UTC` when that cannot be found out.
+  static std::string local_name();
+
+  /// A time in which the clocks of the place are not changed.
+  struct Stretch {
+    Timestamp begin, end;         ///< the first begins, the last ends, out of all reach
+    std::chrono::seconds offset;  ///< east of UTC
+  };
+  Stretch stretch_at(Timestamp time) const;
+  std::chrono::seconds offset_at(Timestamp time) const { return stretch_at(time).offset; }
 
  private:
   struct Change {

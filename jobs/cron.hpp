@@ -47,9 +47,4 @@ class Cron {
   bool follows_clock_ = false;                        ///< the hour begins with `*`
 };
 
-/// `validation_failed` unless this system knows the zone.
-Status check_time_zone(const std::string& name);
-/// IANA name of the zone that this system is set to; `UTC` when that cannot be found out.
-std::string local_time_zone();
-
 }  // namespace indx

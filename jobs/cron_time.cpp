@@ -1,24 +1,18 @@
-#include "base/text.hpp"
+#include "base/time_zone.hpp"
 #include "jobs/cron.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <date/tz.h>
 
 namespace indx {
 namespace {
 
 constexpr std::chrono::days kHorizon{50 * 366};
 
-/// The library throws when the system's files are missing too.
-Result<const date::time_zone*> find_time_zone(const std::string& name) {
-  try {
-    return date::locate_zone(name);
-  } catch (const std::exception&) {
-    return invalid(
-        cat("This system knows no time zone `", name, "`; give a name such as Europe/Berlin."),
-        Json{{"path", "time_zone"}});
-  }
+/// A schedule goes by the zone that it names, wherever the program runs.
+Result<TimeZone> named_zone(const std::string& name) {
+  if (name.empty())
+    return invalid("A schedule needs a time zone, such as Europe/Berlin.", {{"path", "time_zone"}});
+  return TimeZone::load(name);
 }
 
 }  // namespace
@@ -49,41 +43,18 @@ std::optional<Timestamp> Cron::next_in(const Stretch& stretch, Timestamp from,
 
 Result<std::optional<Timestamp>> Cron::next_after(Timestamp after,
                                                   const std::string& zone_name) const {
-  const date::time_zone* zone = INDX_TRY(find_time_zone(zone_name));
+  const auto zone = INDX_TRY(named_zone(zone_name));
   const auto last = after + kHorizon;
-  try {
-    for (auto from = after + milliseconds(1); from < last;) {
-      using std::chrono::floor, std::chrono::seconds;
-      const auto info = zone->get_info(floor<seconds>(from));
-      Stretch stretch{info.begin, info.end, info.offset, info.offset};
-      // Clocks go back by hours, not days: a change long ago repeats nothing now.
-      if (stretch.begin + std::chrono::days(2) > from)
-        stretch.offset_before = zone->get_info(info.begin - seconds(1)).offset;
-      if (auto found = next_in(stretch, from, last)) return found;
-      from = stretch.end;
-    }
-  } catch (const std::exception& error) {
-    return internal_error(cat("The time zone ", zone_name, " cannot be read: ", error.what()));
+  for (auto from = after + milliseconds(1); from < last;) {
+    const auto now = zone.stretch_at(from);
+    Stretch stretch{now.begin, now.end, now.offset, now.offset};
+    // Clocks go back by hours, not days: a change long ago repeats nothing now.
+    if (stretch.begin + std::chrono::days(2) > from)
+      stretch.offset_before = zone.offset_at(now.begin - milliseconds(1));
+    if (auto found = next_in(stretch, from, last)) return found;
+    from = stretch.end;
   }
   return std::optional<Timestamp>();
-}
-
-Status check_time_zone(const std::string& name) {
-  INDX_TRY(find_time_zone(name));
-  return {};
-}
-
-std::string local_time_zone() {
-  if (const char* set = std::getenv("TZ")) {  // NOLINT(concurrency-mt-unsafe): nobody sets it
-    const std::string name = set[0] == ':' ? set + 1 : set;
-    if (!name.empty() && check_time_zone(name)) return name;
-  }
-  try {
-    const auto& name = date::current_zone()->name();
-    return check_time_zone(name) ? name : "UTC";
-  } catch (const std::exception&) {  // no /etc/localtime, or no link
-    return "UTC";
-  }
 }
 
 }  // namespace indx

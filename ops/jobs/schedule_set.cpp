@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "base/time_zone.hpp"
 #include "jobs/cron.hpp"
 #include "ops/jobs/schedule_view.hpp"
 #include "ops/operations.hpp"
@@ -62,7 +63,7 @@ Result<Output> run(Context& ctx, const Input& in) {
             Json{{"path", path}});
     schedule.name = in.name;
     schedule.time_zone =
-        ctx.config().time_zone.empty() ? local_time_zone() : ctx.config().time_zone;
+        ctx.config().time_zone.empty() ? TimeZone::local_name() : ctx.config().time_zone;
   }
   schedule.owner = to_owner(ctx.principal());
   schedule.kind = in.kind.value_or(schedule.kind);

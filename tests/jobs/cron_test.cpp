@@ -219,9 +219,10 @@ TEST_CASE("times that never come are told, as is a zone that is none", "[jobs][c
     INFO(zone);
     CHECK(never.next_after(utc("2026-03-16T10:00:00Z"), zone).error().reason ==
           Reason::ValidationFailed);
-    CHECK(check_time_zone(zone).error().details["path"] == "time_zone");
+    CHECK(never.next_after(utc("2026-03-16T10:00:00Z"), zone).error().details["path"] ==
+          "time_zone");
   }
-  CHECK(check_time_zone(local_time_zone()));
+  CHECK(TimeZone::load(TimeZone::local_name()).has_value());
 }
 
 TEST_CASE("02:30 in Berlin comes once a day on the nights when clocks change",
