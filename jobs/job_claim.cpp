@@ -7,7 +7,6 @@
 #include "store/columns.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 namespace indx {
@@ -131,6 +130,25 @@ Result<std::vector<JobQueue::KnownKind>> JobQueue::open_kinds(const std::vector<
   return open;
 }
 
+/// The `seq` of the job that runs next.
+Result<std::optional<std::int64_t>> JobQueue::most_urgent(const std::vector<KnownKind>& open,
+                                                          const std::string& only) {
+  std::optional<Head> first;
+  for (const auto& kind : open) {
+    if (kind.max_running > 0 &&
+        INDX_TRY(count_in(db_, kind.kind, JobState::Running)) >= kind.max_running)
+      continue;
+    auto head = INDX_TRY(head_of(db_, kind.kind, only));
+    while (head && !runs(kind, head->version)) {
+      INDX_TRY(park(db_, kind.kind, head->version, clock_.now()));
+      head = INDX_TRY(head_of(db_, kind.kind, only));
+    }
+    const auto rank = [](const Head& one) { return std::pair(one.urgency, one.seq); };
+    if (head && (!first || rank(*head) < rank(*first))) first = head;
+  }
+  return first ? std::optional(first->seq) : std::nullopt;
+}
+
 Result<std::vector<Job>> JobQueue::claim(const std::string& instance,
                                          const std::vector<KnownKind>& known, int count,
                                          const std::vector<JobId>& only) {
@@ -143,22 +161,9 @@ Result<std::vector<Job>> JobQueue::claim(const std::string& instance,
     const auto ids = id_list(only);
     std::vector<Job> jobs, others;
     while (jobs.size() < static_cast<std::size_t>(std::max(0, count))) {
-      std::optional<Head> first;
-      for (const auto& kind : open) {
-        if (kind.max_running > 0 &&
-            INDX_TRY(count_in(db_, kind.kind, JobState::Running)) >= kind.max_running)
-          continue;
-        auto head = INDX_TRY(head_of(db_, kind.kind, ids));
-        while (head && !runs(kind, head->version)) {
-          INDX_TRY(park(db_, kind.kind, head->version, clock_.now()));
-          head = INDX_TRY(head_of(db_, kind.kind, ids));
-        }
-        if (head &&
-            (!first || std::pair(head->urgency, head->seq) < std::pair(first->urgency, first->seq)))
-          first = head;
-      }
-      if (!first) break;
-      auto found = INDX_TRY(read_jobs(db_, kBySeq, {first->seq}));
+      const auto seq = INDX_TRY(most_urgent(open, ids));
+      if (!seq) break;
+      auto found = INDX_TRY(read_jobs(db_, kBySeq, {*seq}));
       INDX_ASSERT(found.size() == 1);
       Job& job = found.front();
       start_try(job, instance, clock_.now());

@@ -88,7 +88,7 @@ Result<bool> JobQueue::has_stale_steps(const Job& job) {
 
 /// With all its tries. A `conflict` when its unique key is taken.
 Status JobQueue::redrive_one(Job& job, Timestamp run_at) {
-  const auto twin = INDX_TRY(live_twin({.kind = job.kind, .unique_key = job.unique_key}));
+  const auto twin = INDX_TRY(live_twin(job.kind, job.unique_key));
   if (twin)
     return make_error(Reason::Conflict,
                       cat("The job ", twin->id.value, " does the same already; wait for its end."),

@@ -53,11 +53,12 @@ Status check_request(const JobRequest& request) {
 JobQueue::JobQueue(Database& db, const Clock& clock, Random& random, Settings settings)
     : db_(db), clock_(clock), random_(random), settings_(std::move(settings)) {}
 
-Result<std::optional<Job>> JobQueue::live_twin(const JobRequest& request) {
+Result<std::optional<Job>> JobQueue::live_twin(const std::string& kind,
+                                               const std::string& unique_key) {
   static const std::string kTwin =
       select_jobs("WHERE kind = ?1 AND unique_key = ?2 AND finished_at IS NULL");
-  if (request.unique_key.empty()) return std::optional<Job>();
-  auto jobs = INDX_TRY(read_jobs(db_, kTwin, {request.kind, request.unique_key}));
+  if (unique_key.empty()) return std::optional<Job>();
+  auto jobs = INDX_TRY(read_jobs(db_, kTwin, {kind, unique_key}));
   if (jobs.empty()) return std::optional<Job>();
   return std::optional(std::move(jobs.front()));
 }
@@ -125,7 +126,8 @@ Result<JobQueue::Enqueued> JobQueue::enqueue(const JobRequest& request) {
   INDX_TRY(check_request(request));
   if (request.unique_key.empty()) return Enqueued{INDX_TRY(add(request))};
   return db_.savepoint([&]() -> Result<Enqueued> {
-    if (auto live = INDX_TRY(live_twin(request))) return join(std::move(*live), request);
+    if (auto live = INDX_TRY(live_twin(request.kind, request.unique_key)))
+      return join(std::move(*live), request);
     return Enqueued{INDX_TRY(add(request))};
   });
 }

@@ -142,12 +142,14 @@ class JobQueue {
   Status check_lease(const Lease& lease);
 
  private:
-  Result<std::optional<Job>> live_twin(const JobRequest& request);
+  Result<std::optional<Job>> live_twin(const std::string& kind, const std::string& unique_key);
   Result<Enqueued> join(Job live, const JobRequest& request);
   Result<Job> add(const JobRequest& request);
   Status promote_due();
   Status support(const std::vector<KnownKind>& known);
   Result<std::vector<KnownKind>> open_kinds(const std::vector<KnownKind>& known);
+  Result<std::optional<std::int64_t>> most_urgent(const std::vector<KnownKind>& open,
+                                                  const std::string& only);
   Result<milliseconds> next_try_delay(const Job& job, const JobOutcome& outcome,
                                       const std::vector<KnownKind>& known);
   Status end_try(Job& job, const JobOutcome& outcome, const std::vector<KnownKind>& known);
