@@ -248,7 +248,7 @@ TEST_CASE("a job that is paused while it runs stops, and goes on from its steps"
   CHECK(running.job(id).attempts == 0);
 }
 
-TEST_CASE("requests with the same unique key share one live job", "[actors][jobs-20]") {
+TEST_CASE("requests with the same unique key share one live job", "[actors][jobs]") {
   std::atomic<int> tries = 0;
   std::atomic<bool> may_end = false;
   JobPolicy unique;

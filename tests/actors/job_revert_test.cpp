@@ -100,13 +100,21 @@ struct RevertVault {
     served = std::make_unique<ServedVault>(
         folder, [](Config& config) { config.versions_per_note = 1; }, with_changes());
   }
-  void fill_garden(int count) {
-    for (int i = 0; i < count; ++i)
+  /// What a job that renamed a tag in this many notes found and left.
+  struct Renamed {
+    VaultBytes before, after;
+    std::string job;
+  };
+  Renamed rename_garden(int notes) {
+    for (int i = 0; i < notes; ++i)
       folder.write(cat("n", i, ".md"),
                    cat("---\r\ntags: [garden]\r\n---\r\nNote ", i, " #garden\r\n"));
-  }
-  std::string rename_garden() {
-    return served->run_job("tag_rename", {{"from", "garden"}, {"to", "yard"}});
+    const auto before = visible_bytes(folder);
+    serve();
+    const auto job = served->run_job("tag_rename", {{"from", "garden"}, {"to", "yard"}});
+    const auto after = visible_bytes(folder);
+    REQUIRE(after != before);
+    return {before, after, job};
   }
   Json revert(const std::string& id) { return served->ask("job_revert", {{"id", id}}); }
   std::string revert_job(const std::string& id) {
@@ -127,12 +135,7 @@ std::set<std::string> paths_in(const Json& rows) {
 
 TEST_CASE_METHOD(RevertVault, "a job is undone byte for byte, and its undo can be undone",
                  "[actors][revert]") {
-  fill_garden(5);
-  const auto before = visible_bytes(folder);
-  serve();
-  const auto renamed = rename_garden();
-  const auto after = visible_bytes(folder);
-  REQUIRE(after != before);
+  const auto [before, after, renamed] = rename_garden(5);
 
   const auto undo = revert_job(renamed);
 
@@ -151,10 +154,7 @@ TEST_CASE_METHOD(RevertVault, "a job is undone byte for byte, and its undo can b
 
 TEST_CASE_METHOD(RevertVault, "a note that was edited since is listed and left alone",
                  "[actors][revert]") {
-  fill_garden(4);
-  const auto before = visible_bytes(folder);
-  serve();
-  const auto renamed = rename_garden();
+  const auto [before, after, renamed] = rename_garden(4);
   const auto left = etag_of(folder.read("n1.md"));
   folder.write("n1.md", "Edited by hand.\n");
   std::filesystem::remove(folder.path() + "/n2.md");
@@ -314,11 +314,7 @@ TEST_CASE_METHOD(RevertVault, "a job that wrote nothing has nothing to undo", "[
 TEST_CASE_METHOD(RevertVault,
                  "files outside of the caller's globs are counted, not named or undone",
                  "[actors][revert]") {
-  fill_garden(3);
-  const auto before = visible_bytes(folder);
-  serve();
-  const auto renamed = rename_garden();
-  const auto after = visible_bytes(folder);
+  const auto [before, after, renamed] = rename_garden(3);
   Call call;
   call.operation = served->registry.find("job_revert");
   call.input = {{"id", renamed}};
@@ -337,11 +333,7 @@ TEST_CASE_METHOD(RevertVault,
 
 TEST_CASE_METHOD(RevertVault, "a file whose version is gone is listed and left alone",
                  "[actors][revert]") {
-  fill_garden(3);
-  const auto before = visible_bytes(folder);
-  serve();
-  const auto renamed = rename_garden();
-  const auto after = visible_bytes(folder);
+  const auto [before, after, renamed] = rename_garden(3);
   served.reset();
   {
     auto db = Database::open(folder.path() + "/.indx/state.db", {});
@@ -362,18 +354,15 @@ TEST_CASE_METHOD(RevertVault, "a file whose version is gone is listed and left a
 TEST_CASE_METHOD(RevertVault, "an undo that a stop interrupted goes on with what is left",
                  "[actors][revert][E5]") {
   constexpr int kNotes = 200;
-  fill_garden(kNotes);
-  const auto before = visible_bytes(folder);
-  serve();
-  const auto renamed = rename_garden();
-  const auto started = served->call("job_revert", {{"id", renamed}}, true);
+  const auto garden = rename_garden(kNotes);
+  const auto started = served->call("job_revert", {{"id", garden.job}}, true);
   REQUIRE(started.result);
-  REQUIRE(comes_true([&] { return folder.read("n0.md") == before.at("n0.md"); }));
+  REQUIRE(comes_true([&] { return folder.read("n0.md") == garden.before.at("n0.md"); }));
 
   serve();
 
   CHECK(comes_true([&] { return served->state_of(started.job_id) == "succeeded"; }));
-  CHECK(visible_bytes(folder) == before);
+  CHECK(visible_bytes(folder) == garden.before);
   const auto result = served->ask("job_get", {{"id", started.job_id}})["job"]["result"];
   CHECK(result["restored"].size() == kNotes);
   CHECK(result["changed_since"].empty());

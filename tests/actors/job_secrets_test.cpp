@@ -3,14 +3,13 @@
 #include "ops/define.hpp"
 #include "ops/openapi.hpp"
 #include "tests/actors/engine_fixture.hpp"
+#include "tests/support/stderr_text.hpp"
 
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <mutex>
-#include <unistd.h>
 
 namespace indx {
 namespace {
@@ -56,27 +55,12 @@ Registry with_secret_operation(const std::shared_ptr<std::string>& seen) {
 
 constexpr const char* kSecretKey = "sk-test-5577006791947779410";
 
-/// Takes what the program writes to stderr while it lives: the log.
-class LogToFile {
- public:
-  explicit LogToFile(const std::string& path)
-      : stderr_(::dup(STDERR_FILENO)),
-        file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
-    REQUIRE(stderr_ >= 0);
-    REQUIRE(::dup2(file_, STDERR_FILENO) == STDERR_FILENO);
-    configure_log(LogLevel::Debug, LogFormat::Text);
-  }
-  LogToFile(const LogToFile&) = delete;
-  LogToFile& operator=(const LogToFile&) = delete;
-  ~LogToFile() {
-    configure_log(LogLevel::Info, LogFormat::Text);
-    ::dup2(stderr_, STDERR_FILENO);
-    ::close(stderr_);
-    ::close(file_);
-  }
-
- private:
-  int stderr_, file_;
+/// The log of all that is worth one, until it goes.
+struct DebugLog : StderrText {
+  DebugLog() { configure_log(LogLevel::Debug, LogFormat::Text); }
+  ~DebugLog() { configure_log(LogLevel::Info, LogFormat::Text); }
+  DebugLog(const DebugLog&) = delete;
+  DebugLog& operator=(const DebugLog&) = delete;
 };
 
 /// Names of the files below the folder that hold the secret.
@@ -95,9 +79,9 @@ std::vector<std::string> files_with_secret(const TempFolder& folder) {
 }  // namespace
 
 TEST_CASE("a secret argument reaches the handler and nothing else", "[actors][jobs-65]") {
-  const TempFolder folder, log_folder;
+  const TempFolder folder;
   folder.write("a.md", "# A\n");
-  const LogToFile log(log_folder.path() + "/log.txt");
+  const DebugLog log;
   const auto seen = std::make_shared<std::string>();  // shared: with the handler
   const ServedVault served(
       folder, [](Config&) {}, with_secret_operation(seen));
@@ -132,8 +116,8 @@ TEST_CASE("a secret argument reaches the handler and nothing else", "[actors][jo
     CHECK(heard.find(kSecretKey) == std::string::npos);
   }
   CHECK(files_with_secret(folder).empty());  // state.db, its WAL, the audit log
-  CHECK(log_folder.read("log.txt").find("job ended") != std::string::npos);
-  CHECK(files_with_secret(log_folder).empty());
+  CHECK(log.text().find("job ended") != std::string::npos);
+  CHECK(files_with_secret(log.folder).empty());
   namespace fs = std::filesystem;
   const auto key = fs::status(folder.path() + "/.indx/key").permissions();
   CHECK((key & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none);

@@ -4,13 +4,11 @@
 #include "tests/actors/engine_fixture.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fault_vfs.hpp"
+#include "tests/support/stderr_text.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <fcntl.h>
-#include <fstream>
 #include <mutex>
-#include <unistd.h>
 
 namespace indx {
 namespace {
@@ -56,35 +54,13 @@ struct GardenEngine : GardenNotes, ServedVault {
   std::string state_db() const { return vault.path() + "/.indx/state.db"; }
 };
 
-/// What is written to stderr while it lives, without what the process wrote before.
-class StderrText {
- public:
-  StderrText() : before_(::dup(STDERR_FILENO)) {
-    std::ofstream(path_).close();
-    const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-    REQUIRE(file >= 0);
-    REQUIRE(::dup2(file, STDERR_FILENO) >= 0);
-    ::close(file);
-  }
-  ~StderrText() {
-    ::dup2(before_, STDERR_FILENO);
-    ::close(before_);
-  }
-  StderrText(const StderrText&) = delete;
-  StderrText& operator=(const StderrText&) = delete;
-
-  std::ptrdiff_t lines_with(const std::string& words) const {
-    const auto lines = split(folder_.read("err"), '\n');
-    return std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
-      return line.find(words) != std::string::npos;
-    });
-  }
-
- private:
-  TempFolder folder_;
-  std::string path_ = folder_.path() + "/err";
-  int before_;
-};
+/// How many lines of the text hold the words.
+std::ptrdiff_t lines_with(const std::string& text, const std::string& words) {
+  const auto lines = split(text, '\n');
+  return std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+    return line.find(words) != std::string::npos;
+  });
+}
 
 std::int64_t number_of(Database& db, const char* sql) {
   auto query = db.prepare(sql);
@@ -186,7 +162,7 @@ TEST_CASE("a full disk is a clear error, one line of the log, and no reason to s
     }
     CHECK(disk.hits() >= 40);
     CHECK_FALSE(running.has_file("full.md"));
-    told = log.lines_with("state.db cannot be written");
+    told = lines_with(log.text(), "state.db cannot be written");
     disk.heal();
   }
   CHECK(told == 1);

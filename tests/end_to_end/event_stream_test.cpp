@@ -63,7 +63,7 @@ TEST_CASE("seven pages that each watch three jobs leave room for an ordinary req
 }
 
 TEST_CASE("a client whose id is gone gets a snapshot, and goes on from it over a restart",
-          "[end_to_end][jobs-34][G14]") {
+          "[end_to_end][jobs-34]") {
   const TempFolder vault;
   fill_tagged(vault);
   std::string position, before, during;
@@ -85,6 +85,9 @@ TEST_CASE("a client whose id is gone gets a snapshot, and goes on from it over a
   const EventFeed feed(server, "?kinds=job.*", position);
 
   CHECK(has_created(feed, during));
+  CHECK(feed.wait_for([&](const EventFeed::Frame& frame) {
+    return frame.event == "job.finished" && frame.data.value("job_id", "") == during;
+  }));
   int finished = 0;
   for (const auto& frame : feed.frames()) {
     CHECK(frame.event != "reset");

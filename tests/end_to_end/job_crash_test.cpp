@@ -91,19 +91,21 @@ TEST_CASE("a job whose process is killed runs again as interrupted, owned by the
 }
 
 TEST_CASE("a job that is killed as soon as it is claimed is not lost", "[end_to_end][jobs-16]") {
-  CrashVault crash(1, 5);
-  const auto env = crash.env({{"INDX_JOBS_MAX_CRASHES", "10"}});
-  std::string id;
-  for (int round = 0; round < 4; ++round) {
+  constexpr int kRounds = 4;
+  CrashVault crash(kRounds, 500);  // a call that takes longer than it takes to kill
+  const auto env = crash.env();
+  for (int round = 0; round < kRounds; ++round) {
     RunningServer server(crash.vault, {}, env);
     EventFeed feed(server, "?kinds=job.*");
-    id = server.start_job("/v1/ai/tag", CrashVault::one(0));
+    const auto id = server.start_job("/v1/ai/tag", CrashVault::one(round));
     REQUIRE(feed.wait_for([&](const EventFeed::Frame& frame) {
       return frame.event == "job.started" && frame.data["job"] == id;
     }));
     server.kill();
     RunningServer again(crash.vault, {}, env);
-    CHECK(again.wait_for_job(id)["state"] == "succeeded");
+    const auto record = again.wait_for_job(id);
+    CHECK(record["state"] == "succeeded");
+    CHECK(record["crashes"] == 1);
     CHECK(again.stop() == 0);
   }
 }

@@ -69,7 +69,7 @@ int told_times(const std::vector<Json>& lines, const std::string& kind, const st
 }  // namespace
 
 TEST_CASE("a running job that is paused stays so over a restart and goes on where it was",
-          "[end_to_end][E9]") {
+          "[end_to_end]") {
   const SlowVault vault;
   std::string id;
   {
@@ -140,7 +140,7 @@ TEST_CASE("a paused queue starts neither what waits nor an orphan after a crash,
 }
 
 TEST_CASE("a failed job is tried again from the command line and keeps its error",
-          "[end_to_end][E7][E8]") {
+          "[end_to_end][E7]") {
   const TempFolder vault;
   fill_vault(vault);
   RunningServer server(vault);
@@ -175,7 +175,7 @@ TEST_CASE("a failed job is tried again from the command line and keeps its error
 }
 
 TEST_CASE("without a terminal a watch of all jobs is a line a change, over a restart, until Ctrl-C",
-          "[end_to_end][E12][E13]") {
+          "[end_to_end]") {
   const TempFolder vault;
   fill_vault(vault);
   auto server = std::make_unique<RunningServer>(vault);
@@ -209,7 +209,7 @@ TEST_CASE("without a terminal a watch of all jobs is a line a change, over a res
   }
 }
 
-TEST_CASE("on a terminal a watch draws the live jobs and tells which ended", "[end_to_end][E13]") {
+TEST_CASE("on a terminal a watch draws the live jobs and tells which ended", "[end_to_end]") {
   if (!std::filesystem::exists("/usr/bin/script")) {
     WARN("skipped: no /usr/bin/script here, so nothing can be a terminal");
     return;

@@ -95,7 +95,7 @@ TEST_CASE("open event streams are counted while they are open", "[http][H28]") {
   CHECK(become(0));
 }
 
-TEST_CASE("the page of metrics lists exactly those that there are", "[http][H28]") {
+TEST_CASE("the page of metrics lists exactly those that there are", "[http]") {
   const std::string page = text_of_file(INDX_TEST_DATA "/../../docs/metrics.md");
   REQUIRE_FALSE(page.empty());
   std::map<std::string, std::string> documented;

@@ -37,7 +37,7 @@ JobOutcome waits() { return {.kind = JobOutcome::Kind::Waiting}; }
 // ---- unique keys
 
 TEST_CASE_METHOD(ControlFixture, "a request with the key of a live job joins it or is refused",
-                 "[jobs][E10]") {
+                 "[jobs]") {
   const auto live = add(unique(OnDuplicate::Join));
 
   const auto joined = queue.enqueue(unique(OnDuplicate::Join)).value();

@@ -27,8 +27,7 @@ using Ids = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a job shows the errors of its tries and its children beside its record",
-          "[ops][E7][E8]") {
+TEST_CASE("a job shows the errors of its tries and its children beside its record", "[ops][E7]") {
   FakeWorld world;
   world.jobs = {job_of("parent", "local", JobState::Dead),
                 job_of("child", "local", JobState::Failed)};
@@ -54,7 +53,7 @@ TEST_CASE("a job shows the errors of its tries and its children beside its recor
 }
 
 TEST_CASE("jobs are paused, resumed and tried again by their owners and admins only",
-          "[ops][E9][E11]") {
+          "[ops][E11]") {
   FakeWorld world;
   world.jobs = {job_of("mine", "tok_me", JobState::Ready),
                 job_of("other", "tok_you", JobState::Ready),
@@ -79,7 +78,7 @@ TEST_CASE("jobs are paused, resumed and tried again by their owners and admins o
 }
 
 TEST_CASE("a redrive takes dead and failed jobs unless others are named, spread over a minute",
-          "[ops][E8]") {
+          "[ops]") {
   FakeWorld world;
   world.jobs = {job_of("dead", "local", JobState::Dead),
                 job_of("failed", "local", JobState::Failed),
