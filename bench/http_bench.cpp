@@ -1,10 +1,7 @@
 // note_read and a list as lines over HTTP, against a bare handler on the same front that returns
 // the same bytes. The load generator shares the machine with the server. rows: A103
-#include "actors/engine.hpp"
+#include "bench/engine.hpp"
 #include "bench/http_client.hpp"
-#include "bench/support.hpp"
-#include "http/rest.hpp"
-#include "http/server.hpp"
 
 #include <atomic>
 #include <thread>
@@ -62,35 +59,18 @@ LineList read_lines(int port, const std::string& request) {
 int main() {
   const Folder folder("http");
   generate_vault(folder.path / "vault", kNotes);
-  Config config;
-  config.vault_dir = (folder.path / "vault").string();
-  config.index_dir = (folder.path / "index").string();
-  config.rate_limit_per_minute = 0;
-  config.durability = Durability::Normal;
-  const Registry registry = make_registry();
-  auto engine = Engine::start(config, registry, {});
-  if (!engine.has_value()) return std::fprintf(stderr, "%s\n", engine.error().message.c_str()), 1;
-  auto dispatcher = make_dispatcher(registry, **engine);
-  Router router;
-  add_rest_routes(router, *dispatcher);
   std::string bare_body;
-  router.add(
-      "GET", "/bare",
-      [&](const HttpRequest&, const std::map<std::string, std::string>&, Responder responder) {
-        responder.send({200, {{"Content-Type", "application/json"}}, bare_body});
-      });
-  auto server = HttpServer::start({}, [&](const HttpRequest& request, Responder responder) {
-    router.handle(request, responder);
+  const ServedEngine served(folder.path, [&](Router& router) {
+    router.add(
+        "GET", "/bare",
+        [&](const HttpRequest&, const std::map<std::string, std::string>&, Responder responder) {
+          responder.send({200, {{"Content-Type", "application/json"}}, bare_body});
+        });
   });
-  if (!server.has_value()) return 1;
-  const int port = (*server)->port();
-  const auto head = [&](const std::string& target) {
-    return cat("GET ", target, " HTTP/1.1\r\nHost: 127.0.0.1:", port, "\r\nAuthorization: Bearer ",
-               (*engine)->owner_token(), "\r\n\r\n");
-  };
+  const int port = served.port();
   std::vector<std::string> reads;
   for (int i = 0; i < 1000; ++i)
-    reads.push_back(head(cat("/v1/notes/area-", i % 40, "/note-", i, ".md?include=body")));
+    reads.push_back(served.get(cat("/v1/notes/area-", i % 40, "/note-", i, ".md?include=body")));
   {
     const int fd = connect_to(port);
     std::string buffer;
@@ -101,7 +81,7 @@ int main() {
     bare_body = answer.substr(answer.find("\r\n\r\n") + 4);
     ::close(fd);
   }
-  const double floor = requests_per_s(port, {head("/bare")});
+  const double floor = requests_per_s(port, {served.get("/bare")});
   const double value = requests_per_s(port, reads);
   print({.name = "note_read_http",
          .value = value,
@@ -110,11 +90,10 @@ int main() {
          .bar = .6 * floor,
          .bar_is_maximum = false});
 
-  auto ask = head("/v1/notes");
-  ask.insert(ask.size() - 2, "Accept: application/x-ndjson\r\n");
+  const auto ask_lines = served.get("/v1/notes", "Accept: application/x-ndjson\r\n");
   std::vector<double> first_ms, seconds, bare_ms;
   for (int i = 0; i < 20; ++i) {
-    const auto list = read_lines(port, ask);
+    const auto list = read_lines(port, ask_lines);
     first_ms.push_back(list.first_ms);
     seconds.push_back(list.seconds);
     bare_body = list.answer;
@@ -123,7 +102,7 @@ int main() {
   for (int i = 0; i < 20; ++i) {
     std::string buffer;
     const double begin = now_s();
-    send_all(bare, head("/bare"));
+    send_all(bare, served.get("/bare"));
     read_answer(bare, buffer);
     bare_ms.push_back((now_s() - begin) * 1000);
   }
@@ -139,6 +118,4 @@ int main() {
          .floor = kNotes * 1000 / percentile(bare_ms, .5),
          .bar = 5000,
          .bar_is_maximum = false});
-  (*engine)->stop();
-  (*server)->stop();
 }

@@ -12,15 +12,6 @@ using namespace indx::bench;
 constexpr int kFinished = 1000000, kChunk = 100000, kRounds = 10, kClaims = 200;
 constexpr const char* kKind = "bench_noop";
 
-template <typename T>
-T need(Result<T> result) {
-  if (!result.has_value()) {
-    std::fprintf(stderr, "job_history: %s\n", result.error().message.c_str());
-    std::exit(1);
-  }
-  if constexpr (!std::is_void_v<T>) return std::move(result).value();
-}
-
 class Queue {
  public:
   explicit Queue(const std::filesystem::path& folder)

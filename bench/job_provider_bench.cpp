@@ -1,7 +1,7 @@
 // One job that asks a model about 2,000 notes, in 16 lanes, where every answer takes 200 ms; then
 // the same with what it found written into the notes. The model is played by a server in this
 // process.
-#include "actors/engine.hpp"
+#include "bench/engine.hpp"
 #include "bench/floor.hpp"
 #include "tests/support/model_server.hpp"
 
@@ -14,20 +14,6 @@ using namespace indx::bench;
 
 constexpr int kNotes = 2000, kLanes = 16;
 constexpr milliseconds kDelay{200};
-
-Json ask(Dispatcher& dispatcher, const char* operation, const Json& input) {
-  Call call;
-  call.operation = dispatcher.registry().find(operation);
-  call.input = input;
-  call.principal = {.subject = "local", .surface = Surface::Cli, .scopes = {Scope::VaultAdmin}};
-  call.keep = true;
-  auto answer = dispatcher.call_and_wait(call);
-  if (!answer.result.has_value()) {
-    std::fprintf(stderr, "%s failed: %s\n", operation, answer.result.error().message.c_str());
-    std::exit(1);
-  }
-  return std::move(answer.result).value();
-}
 
 Json tag_all(bool apply) {
   return {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}, {"apply", apply}};
@@ -51,26 +37,21 @@ int main() {
   const Folder folder("job-provider");
   generate_vault(folder.path / "vault", kNotes);
   const ModelServer model(0, kDelay);
-  Config config;
-  config.vault_dir = (folder.path / "vault").string();
-  config.index_dir = (folder.path / "index").string();
+  auto config = vault_config(folder.path);
   config.watch = false;
-  config.rate_limit_per_minute = 0;
   config.jobs.lanes_per_job = kLanes;
   config.ai.provider = "openai";
   config.ai.model = "bench";
   config.ai.openai_base_url = model.base_url();
   config.ai.openai_api_key = "none";
-  const auto provider = make_provider(config.ai);
-  if (!provider.has_value()) return 1;
-  const double floor = bare_call_s(**provider) * kNotes / kLanes;
+  const auto provider = need(make_provider(config.ai));
+  const double floor = bare_call_s(*provider) * kNotes / kLanes;
   const double slowest = 1.05 * kNotes * std::chrono::duration<double>(kDelay).count() / kLanes;
 
   const Registry registry = make_registry();
-  auto engine = Engine::start(config, registry, {});
-  if (!engine.has_value()) return std::fprintf(stderr, "%s\n", engine.error().message.c_str()), 1;
-  auto dispatcher = make_dispatcher(registry, **engine);
-  while (ask(*dispatcher, "vault_status", Json::object())["indexing"]["state"] != "idle")
+  const auto engine = need(Engine::start(config, registry, {}));
+  const auto dispatcher = make_dispatcher(registry, *engine);
+  while (ask(*dispatcher, "vault_status")["indexing"]["state"] != "idle")
     std::this_thread::sleep_for(milliseconds(5));
 
   double begin = now_s();
@@ -88,7 +69,7 @@ int main() {
          .unit = "s",
          .floor = floor + replaces,
          .bar = slowest + 1.3 * replaces});
-  (*engine)->stop();
+  engine->stop();
   // A figure of less work would say nothing.
   const auto suggested = found["suggestions"].size(), applied = written["applied"].size();
   if (suggested == kNotes && applied >= kNotes * 95 / 100) return 0;

@@ -65,7 +65,7 @@ void processed(JobEngine& jobs, double floor) {
   const auto waiting = jobs.count(JobState::Ready);
   const auto ended_before = jobs.count(JobState::Succeeded);
   const double begin = now_s();
-  JobEngine::need(jobs.jobs().resume_kind(kNoop));
+  need(jobs.jobs().resume_kind(kNoop));
   std::int64_t ended = 0;
   while (ended < waiting && now_s() - begin < 30) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -79,7 +79,7 @@ double accept_and_process(const std::filesystem::path& folder) {
   const auto raw = raw_rates(folder);
   Probe probe;
   JobEngine jobs(folder / "normal", probe, {.durability = Durability::Normal});
-  JobEngine::need(jobs.jobs().pause_kind(kNoop));
+  need(jobs.jobs().pause_kind(kNoop));
   const double alone = enqueued_per_s(jobs, 1), together = enqueued_per_s(jobs, 16);
   tell_rate("jobs_enqueued_normal_1", alone, raw.one_by_one, .4 * raw.one_by_one);
   tell_rate("jobs_enqueued_normal_16", together, raw.one_by_one, .8 * raw.one_by_one);
@@ -93,7 +93,7 @@ double accept_and_process(const std::filesystem::path& folder) {
 void accept_durably(const std::filesystem::path& folder, double normal_per_s) {
   Probe probe;
   JobEngine jobs(folder / "full", probe, {.durability = Durability::Full});
-  JobEngine::need(jobs.jobs().pause_kind(kNoop));
+  need(jobs.jobs().pause_kind(kNoop));
   const auto durable = durable_writes(folder);
   print({.name = "durable_writes",
          .value = durable.per_s,
@@ -185,7 +185,7 @@ void cancelled(const std::filesystem::path& folder) {
   std::mutex mutex;
   std::condition_variable told;
   std::string ended;
-  const auto subscription = JobEngine::need(
+  const auto subscription = need(
       jobs.engine().subscribe({.kinds = {"job.finished"}}, std::nullopt, [&](const Event& event) {
         const std::scoped_lock lock(mutex);
         ended = event.job_id;
@@ -200,7 +200,7 @@ void cancelled(const std::filesystem::path& folder) {
       while (probe.first_item_at == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
       std::this_thread::sleep_for(std::chrono::milliseconds(3 + i % kItemMs));
       const double begin = now_s();
-      JobEngine::need(jobs.engine().cancel_job(id));
+      need(jobs.engine().cancel_job(id));
       std::unique_lock lock(mutex);
       if (!told.wait_for(lock, std::chrono::seconds(10), [&] { return ended == id.value; })) {
         std::fprintf(stderr, "jobs: a cancelled job did not end\n");

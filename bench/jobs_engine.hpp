@@ -1,6 +1,5 @@
 #pragma once
-#include "actors/engine.hpp"
-#include "bench/support.hpp"
+#include "bench/engine.hpp"
 #include "jobs/job_state.hpp"
 #include "ops/context.hpp"
 #include "ops/jobs.hpp"
@@ -90,11 +89,8 @@ class JobEngine {
   JobEngine(const std::filesystem::path& folder, Probe& probe, const Options& options)
       : registry_(bench_registry(probe)) {
     std::filesystem::create_directories(folder / "vault");
-    Config config;
-    config.vault_dir = (folder / "vault").string();
-    config.index_dir = (folder / "index").string();
+    auto config = vault_config(folder);
     config.watch = false;
-    config.rate_limit_per_minute = 0;
     config.durability = options.durability;
     config.jobs.runners = options.runners;
     config.jobs.lanes_per_job = options.lanes_per_job;
@@ -108,16 +104,6 @@ class JobEngine {
   ~JobEngine() {
     context_.reset();
     engine_->stop();
-  }
-
-  /// Ends the program with the error when there is one.
-  template <typename T>
-  static T need(Result<T> result) {
-    if (!result.has_value()) {
-      std::fprintf(stderr, "jobs: %s\n", result.error().message.c_str());
-      std::exit(1);
-    }
-    if constexpr (!std::is_void_v<T>) return std::move(result).value();
   }
 
   Engine& engine() { return *engine_; }

@@ -1,11 +1,8 @@
 // Event streams over HTTP: 2,000 open clients, how fast events reach them all, and how long an
 // event is on its way at 50 a second, alone and beside a client that does not read. The clients
 // share the machine with the server.
-#include "actors/engine.hpp"
+#include "bench/engine.hpp"
 #include "bench/http_client.hpp"
-#include "bench/support.hpp"
-#include "http/rest.hpp"
-#include "http/server.hpp"
 
 #include <charconv>
 #include <sys/epoll.h>
@@ -183,30 +180,15 @@ int main() {
   raise_file_limit();
   const Folder folder("sse");
   std::filesystem::create_directories(folder.path / "vault");
-  Config config;
-  config.vault_dir = (folder.path / "vault").string();
-  config.index_dir = (folder.path / "index").string();
-  config.rate_limit_per_minute = 0;
-  config.durability = Durability::Normal;
-  const Registry registry = make_registry();
-  auto engine = Engine::start(config, registry, {});
-  if (!engine.has_value()) return std::fprintf(stderr, "%s\n", engine.error().message.c_str()), 1;
-  auto dispatcher = make_dispatcher(registry, **engine);
-  Router router;
-  add_rest_routes(router, *dispatcher);
-  auto server = HttpServer::start({}, [&](const HttpRequest& request, Responder responder) {
-    router.handle(request, responder);
-  });
-  if (!server.has_value()) return 1;
-  const int port = (*server)->port();
-  const auto head = [&](const std::string& kinds) {
-    return cat("GET /v1/events?kinds=", kinds, " HTTP/1.1\r\nHost: 127.0.0.1:", port,
-               "\r\nAuthorization: Bearer ", (*engine)->owner_token(), "\r\n\r\n");
+  ServedEngine served(folder.path);
+  const int port = served.port();
+  const auto events_of = [&](const std::string& kinds) {
+    return served.get("/v1/events?kinds=" + kinds);
   };
 
   const double before = resident_mb(::getpid()), opening = now_s();
   Streams streams;
-  for (int i = 0; i < kStreams; ++i) streams.open(port, head("note.*"));
+  for (int i = 0; i < kStreams; ++i) streams.open(port, events_of("note.*"));
   const double opened = now_s() - opening;
   streams.read(1, 2);  // heads and retry frames arrive
   print({.name = "sse_open_2000",
@@ -221,7 +203,7 @@ int main() {
   double floor_s = 0;
   for (const double time : floor) floor_s += time / 1000;
   const double begin = now_s();
-  auto telling = teller(**engine, kBurst, 0);
+  auto telling = teller(served.engine(), kBurst, 0);
   const auto burst = streams.read(std::size_t{kStreams} * kBurst, 60);
   const double took = now_s() - begin;
   telling.join();
@@ -235,10 +217,8 @@ int main() {
     print(
         {.name = name, .value = value, .unit = "ms", .floor = percentile(floor, .99), .bar = 100});
   };
-  tell("sse_delivery_p99", delivery_p99_ms(**engine, streams));
-  const int stalled = stalled_client(**engine, port, head("note.*,bench.fill"));
-  tell("sse_delivery_p99_beside_stalled", delivery_p99_ms(**engine, streams));
+  tell("sse_delivery_p99", delivery_p99_ms(served.engine(), streams));
+  const int stalled = stalled_client(served.engine(), port, events_of("note.*,bench.fill"));
+  tell("sse_delivery_p99_beside_stalled", delivery_p99_ms(served.engine(), streams));
   ::close(stalled);
-  (*engine)->stop();
-  (*server)->stop();
 }

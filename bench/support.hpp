@@ -1,21 +1,36 @@
 #pragma once
 #include "base/json.hpp"
 #include "base/random.hpp"
+#include "base/result.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace indx::bench {
 
 inline double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The value; ends the program with the error when there is none.
+template <typename T>
+T need(Result<T> result) {
+  if (!result.has_value()) {
+    std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, result.error().message.c_str());
+    std::exit(1);
+  }
+  if constexpr (!std::is_void_v<T>) return std::move(result).value();
 }
 
 /// One result: a JSON object on a line. `floor` is the least that the machine must do for the same

@@ -4,7 +4,7 @@
 // found, a move that rewrites 1,000 notes, and memory at rest. The floor of each is measured beside
 // it.
 // rows: A100 A101 A102 A104
-#include "actors/engine.hpp"
+#include "bench/engine.hpp"
 #include "bench/floor.hpp"
 
 #include <csignal>
@@ -19,37 +19,16 @@ using namespace indx::bench;
 
 constexpr int kManyBacklinks = 1000;
 
-Json call(Dispatcher& dispatcher, const char* operation, const Json& input) {
-  Call one;
-  one.operation = dispatcher.registry().find(operation);
-  one.input = input;
-  one.principal = {.subject = "local", .surface = Surface::Cli, .scopes = {Scope::VaultAdmin}};
-  auto answer = dispatcher.call_and_wait(one);
-  if (!answer.result.has_value()) {
-    std::fprintf(stderr, "%s failed: %s\n", operation, answer.result.error().message.c_str());
-    std::exit(1);
-  }
-  return std::move(answer.result).value();
-}
-
 /// An engine over the vault, at rest when constructed.
 class Running {
  public:
   Running(const std::filesystem::path& folder, bool watch, Durability durability) {
-    Config config;
-    config.vault_dir = (folder / "vault").string();
-    config.index_dir = (folder / "index").string();
+    auto config = vault_config(folder);
     config.watch = watch;
     config.durability = durability;
-    config.rate_limit_per_minute = 0;
     registry_ = make_registry();
     const double begin = now_s();
-    auto engine = Engine::start(config, *registry_, {});
-    if (!engine.has_value()) {
-      std::fprintf(stderr, "%s\n", engine.error().message.c_str());
-      std::exit(1);
-    }
-    engine_ = std::move(engine).value();
+    engine_ = need(Engine::start(config, *registry_, {}));
     dispatcher_ = make_dispatcher(make_registry(), *engine_);
     while (ask("vault_status")["indexing"]["state"] != "idle")
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -60,7 +39,7 @@ class Running {
   ~Running() { engine_->stop(); }
 
   Json ask(const char* operation, const Json& input = Json::object()) {
-    return call(*dispatcher_, operation, input);
+    return bench::ask(*dispatcher_, operation, input);
   }
 
   double took_s = 0;  ///< from the start to rest

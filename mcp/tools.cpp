@@ -181,9 +181,9 @@ Result<ToolArguments> tool_arguments(const Operation& operation, const Json& arg
   Json given = arguments;
   if (given.is_string()) {
     Json parsed = Json::parse(given.get_ref<const std::string&>(), nullptr, false);
-    const auto number = oversized_integer(given.get_ref<const std::string&>());
-    if (parsed.is_object() && number) return number_too_large("`arguments`", *number);
     if (parsed.is_object()) {
+      if (const auto number = oversized_integer(given.get_ref<const std::string&>()))
+        return number_too_large("`arguments`", *number);
       given = std::move(parsed);
       result.repaired.emplace_back("arguments");
     }

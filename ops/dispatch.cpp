@@ -6,7 +6,6 @@
 #include "ops/job_wait.hpp"
 #include "ops/rate_limiter.hpp"
 
-#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <set>
@@ -24,24 +23,6 @@ struct Running {
   std::optional<IdempotencyKey> key;
   OnAnswer answer;
 };
-
-Error forbidden(const Operation& operation, const std::vector<Scope>& missing) {
-  std::vector<std::string> names;
-  for (const Scope scope : missing) names.emplace_back(name(scope));
-  return make_error(Reason::Forbidden,
-                    cat("`", operation.name, "` needs the scope ", join(names, ", "),
-                        ", which this token lacks."),
-                    Json{{"required_scopes", names}});
-}
-
-Status check_scopes(const Operation& operation, const Principal& principal,
-                    const std::vector<Scope>& wanted) {
-  std::vector<Scope> missing;
-  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(missing),
-               [&](Scope scope) { return !principal.has(scope); });
-  if (missing.empty()) return {};
-  return forbidden(operation, missing);
-}
 
 /// G16: a repeated call would end the same way.
 bool is_deterministic(const Error& error) {
@@ -440,6 +421,18 @@ Answer Dispatcher::call_and_wait(Call input, OnEvent progress) {
   std::unique_lock lock(box->mutex);
   box->filled.wait(lock, [&] { return box->answer.has_value(); });
   return std::move(*box->answer);
+}
+
+Status check_scopes(const Operation& operation, const Principal& principal,
+                    const std::vector<Scope>& wanted) {
+  std::vector<std::string> missing;
+  for (const Scope scope : wanted)
+    if (!principal.has(scope)) missing.emplace_back(name(scope));
+  if (missing.empty()) return {};
+  return make_error(Reason::Forbidden,
+                    cat("`", operation.name, "` needs the scope ", join(missing, ", "),
+                        ", which this token lacks."),
+                    Json{{"required_scopes", missing}});
 }
 
 std::unique_ptr<Dispatcher> make_dispatcher(Registry registry, Backend& backend) {

@@ -10,6 +10,7 @@ void complete_request(const Registry& registry, JobRequest& request) {
   request.time_limit = whole.time_limit;
   request.unique_key = std::move(whole.unique_key);
   request.on_duplicate = whole.on_duplicate;
+  request.reverts = std::move(whole.reverts);
 }
 
 }  // namespace indx

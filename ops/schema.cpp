@@ -185,13 +185,6 @@ class Validator {
   std::optional<std::string> secret_path_;  // of the secret that is being checked
 };
 
-/// A key as a JSON pointer has it (RFC 6901).
-std::string pointer_token(const std::string& key) {
-  std::string token;
-  for (const char c : key) token += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-  return token;
-}
-
 Json base_schema(const SchemaNode& node) {
   Json schema = Json::object();
   if (node.type != Type::Any) schema["type"] = std::string(type_name(node.type));
@@ -308,29 +301,28 @@ Json mask_secrets(const SchemaNode& node, Json value) {
 
 namespace {
 
-void take_below(const SchemaNode& node, Json& value, const std::string& pointer, Json& taken) {
+void take_below(const SchemaNode& node, Json& value, const Json::json_pointer& place, Json& taken) {
   if (value.is_null()) return;
   if (node.is_secret) {
-    taken[pointer] = std::exchange(value, "***");
+    taken[place.to_string()] = std::exchange(value, "***");
     return;
   }
-  const auto below = [&](const std::string& key) { return cat(pointer, "/", pointer_token(key)); };
-  if ((node.type == Type::Array && value.is_array()))
+  if (node.type == Type::Array && value.is_array())
     for (std::size_t i = 0; i < value.size(); ++i)
-      take_below(*node.items, value[i], below(cat(i)), taken);
+      take_below(*node.items, value[i], place / i, taken);
   if (node.type == Type::Map && value.is_object())
-    for (auto& [key, item] : value.items()) take_below(*node.items, item, below(key), taken);
+    for (auto& [key, item] : value.items()) take_below(*node.items, item, place / key, taken);
   if (node.type == Type::Object && value.is_object())
     for (const auto& property : node.properties)
       if (const auto it = value.find(property.name); it != value.end())
-        take_below(property.schema, *it, below(property.name), taken);
+        take_below(property.schema, *it, place / property.name, taken);
 }
 
 }  // namespace
 
 Json take_secrets(const SchemaNode& node, Json& input) {
   Json taken = Json::object();
-  take_below(node, input, "", taken);
+  take_below(node, input, Json::json_pointer(), taken);
   return taken.empty() ? Json() : taken;
 }
 

@@ -92,7 +92,6 @@ Result<NotePath> resolved_in_vault(const std::string& root, const NotePath& path
   return inside;
 }
 
-/// Opens a file where its path says that it is: no link is followed.
 /// The common case in one call: every name is as it is on disk, and none is a link. nullopt: it has
 /// to be looked at name by name.
 std::optional<OpenFile> open_at_once(const std::string& root, const NotePath& path) {
@@ -108,6 +107,7 @@ std::optional<OpenFile> open_at_once(const std::string& root, const NotePath& pa
   return file;
 }
 
+/// Opens a file where its path says that it is: no link is followed.
 Result<OpenFile> open_in_place(const std::string& root, const NotePath& path) {
   if (path.is_ignored()) return missing_file(path);
   if (auto file = open_at_once(root, path)) return std::move(*file);

@@ -59,8 +59,8 @@ Operation vault_prune() {
       .name = "vault_prune",
       .summary = "Delete what is kept no longer: old versions, events, finished jobs.",
       .guidance = "Seldom needed: a server does it every night. Keeps versions as configured, "
-                  "events for 30 "
-                  "days, jobs for 7 days or 30 when they failed. Notes stay untouched.",
+                  "events for 30 days, jobs for 7 days or 30 when they failed. Notes stay "
+                  "untouched.",
       .scopes = {Scope::VaultAdmin},
       .route = {"POST", "/v1/vault/prune"},
       .cli = "vault prune",

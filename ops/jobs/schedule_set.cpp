@@ -1,10 +1,9 @@
 #include "base/text.hpp"
 #include "base/time_zone.hpp"
 #include "jobs/cron.hpp"
+#include "ops/dispatch.hpp"
 #include "ops/jobs/schedule_view.hpp"
 #include "ops/operations.hpp"
-
-#include <algorithm>
 
 namespace indx {
 namespace schedule_set_op {
@@ -20,18 +19,6 @@ struct Output {
   bool created = false;
 };
 
-Status check_rights(const Operation& operation, const Principal& principal,
-                    const std::vector<Scope>& wanted) {
-  std::vector<std::string> missing;
-  for (const Scope scope : wanted)
-    if (!principal.has(scope)) missing.emplace_back(name(scope));
-  if (missing.empty()) return {};
-  return make_error(Reason::Forbidden,
-                    cat("A schedule of `", operation.name, "` needs the scope ",
-                        join(missing, ", "), ", which this token lacks."),
-                    Json{{"required_scopes", missing}});
-}
-
 /// The input as a call of that operation would have it, defaults filled in.
 Result<Json> check_call(const Principal& principal, const std::string& kind, const Json& input) {
   static const Registry kRegistry = make_registry();
@@ -41,11 +28,11 @@ Result<Json> check_call(const Principal& principal, const std::string& kind, con
         cat("`", kind,
             "` is no operation that runs as a job; `vault_reindex` and `note_move` are."),
         Json{{"path", "kind"}, {"actual", kind}});
-  INDX_TRY(check_rights(*operation, principal, operation->scopes));
+  INDX_TRY(check_scopes(*operation, principal, operation->scopes));
   Json checked = INDX_TRY(validate(*operation->input, input));
   if (operation->extra_scopes)
-    INDX_TRY(check_rights(*operation, principal, operation->extra_scopes(checked)));
-  if (mask_secrets(*operation->input, checked) != checked)
+    INDX_TRY(check_scopes(*operation, principal, operation->extra_scopes(checked)));
+  if (!take_secrets(*operation->input, checked).is_null())
     return invalid("A schedule keeps no secrets; leave them out of its input.",
                    Json{{"path", "input"}});
   checked.erase("idempotency_key");  // each time is a call of its own

@@ -15,18 +15,9 @@ std::optional<std::string> etag_or_none(const std::string& etag) {
   return etag.empty() ? std::nullopt : std::optional(etag);
 }
 
-UndoOutcome undo_failed(const Error& error) {
-  return {.what = What::Failed,
-          .expected = {},
-          .actual = {},
-          .code = std::string(error.name()),
-          .message = error.message};
-}
-
 /// What a refused write means for an undo; the Error itself where another try may fare better.
 Result<UndoOutcome> outcome_of_refusal(const Error& error, const std::optional<std::string>& etag) {
-  UndoOutcome changed{
-      .what = What::Changed, .expected = etag, .actual = {}, .code = {}, .message = error.message};
+  UndoOutcome changed{.what = What::Changed, .expected = etag, .message = error.message};
   switch (error.reason) {
     case Reason::EtagMismatch:
       changed.actual = etag_or_none(error.details.value("actual", ""));
@@ -44,7 +35,7 @@ Result<UndoOutcome> outcome_of_refusal(const Error& error, const std::optional<s
       return error;
     default:
       if (error.is_retryable()) return error;
-      return undo_failed(error);
+      return undo_outcome(What::Failed, error);
   }
 }
 
@@ -55,19 +46,27 @@ Result<bool> may_move_folder(Context& ctx, const NotePath& from, const std::stri
   // Gone: perhaps it was moved before a restart, which the step of the move knows.
   if (!tree.has_value() && tree.error().reason == Reason::NotFound) return true;
   if (!tree.has_value()) return tree.error();
-  const auto scope = ctx.principal().path_scope();
-  return std::all_of(tree->files.begin(), tree->files.end(), [&](const std::string& file) {
-    return scope.allows(to + file.substr(from.str().size()));
-  });
+  return may_use_files(ctx, tree->files, from.str(), to);
 }
 
 }  // namespace
+
+UndoOutcome undo_outcome(What what, const Error& error) {
+  return {.what = what, .code = std::string(error.name()), .message = error.message};
+}
+
+bool may_use_files(Context& ctx, const std::vector<std::string>& files, const std::string& from,
+                   const std::string& to) {
+  const auto scope = ctx.principal().path_scope();
+  return std::all_of(files.begin(), files.end(), [&](const std::string& file) {
+    return scope.allows(to + file.substr(from.size()));
+  });
+}
 
 UndoOutcome name_taken(const std::string& etag, const std::string& name) {
   return {.what = What::Changed,
           .expected = etag_or_none(etag),
           .actual = etag_or_none(etag),
-          .code = {},
           .message = cat("It cannot get its name back: `", name, "` exists again.")};
 }
 
@@ -79,13 +78,9 @@ Result<UndoOutcome> restore_file(Context& ctx, const JobId& job, const UndoFile&
     auto bytes = ctx.versions().before_image(change.path, job, *file.before_sha256);
     if (!bytes.has_value() && bytes.error().is_retryable()) return bytes.error();
     if (!bytes.has_value() && bytes.error().reason != Reason::NotFound)
-      return undo_failed(bytes.error());
+      return undo_outcome(What::Failed, bytes.error());
     if (!bytes.has_value())
-      return UndoOutcome{.what = What::Missing,
-                         .expected = {},
-                         .actual = {},
-                         .code = {},
-                         .message = bytes.error().message};
+      return UndoOutcome{.what = What::Missing, .message = bytes.error().message};
     change.kind = NoteChange::Kind::Restore;
     change.body = std::move(*bytes);
     change.if_not_exists = !file.etag.has_value();
@@ -110,8 +105,7 @@ Result<UndoOutcome> WritingUndo::move_back(const UndoAct& act, const std::string
   change.if_match = etag;
   if (act.kind == UndoAct::Kind::FolderBack &&
       !INDX_TRY(may_move_folder(ctx_, change.path, act.back_to)))
-    return UndoOutcome{
-        .what = What::Hidden, .expected = {}, .actual = {}, .code = {}, .message = {}};
+    return UndoOutcome{.what = What::Hidden};
   const auto moved = ctx_.write_step(cat("undo/", act.number), change);
   if (moved.has_value()) return UndoOutcome();
   if (moved.error().reason == Reason::Conflict) return name_taken(etag, act.back_to);

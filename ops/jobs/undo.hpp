@@ -21,9 +21,9 @@ struct UndoOutcome {
     Hidden  ///< the caller may not use all of it
   };
   What what = What::Done;
-  std::optional<std::string> expected, actual;  ///< Changed: etags; empty: no file
-  std::string code, message;                    ///< why not
-  std::string diff = {};                        ///< of a preview
+  std::optional<std::string> expected = {}, actual = {};  ///< Changed: etags; empty: no file
+  std::string code = {}, message = {};                    ///< why not
+  std::string diff = {};                                  ///< of a preview
 };
 
 /// Does acts, or only tells what they would do. An Error ends the undo; it goes on with the next
@@ -80,6 +80,13 @@ class UndoPreview : public Undoing {
   int diffs_ = 0, diffs_left_out_ = 0;
   std::size_t diff_bytes_ = 0;
 };
+
+/// Of what ends with this error.
+UndoOutcome undo_outcome(UndoOutcome::What what, const Error& error);
+
+/// Whether the caller may use these files of the folder `from`, there and at `to`.
+bool may_use_files(Context& ctx, const std::vector<std::string>& files, const std::string& from,
+                   const std::string& to);
 
 /// What is said of a name that something else has by now.
 UndoOutcome name_taken(const std::string& etag, const std::string& name);

@@ -43,8 +43,7 @@ class UndoPlanner {
                              .places = {path},
                              .before_sha256 = write.before_sha256,
                              .before_etag = write.before_etag,
-                             .etag = write.before_etag,
-                             .foreign_change = {}});
+                             .etag = write.before_etag});
       at_[path] = first_at_[path] = plan_.files.size() - 1;
       return plan_.files.size() - 1;
     }
@@ -94,12 +93,8 @@ class UndoPlanner {
     const auto number = file_at(write.path, write);
     plan_.files[number].etag = write.after_etag;
     if (!has_contents_.insert(number).second) return;
-    plan_.acts.push_back({.kind = UndoAct::Kind::Contents,
-                          .path = write.path,
-                          .back_to = {},
-                          .file = number,
-                          .inside = {},
-                          .number = number_});
+    plan_.acts.push_back(
+        {.kind = UndoAct::Kind::Contents, .path = write.path, .file = number, .number = number_});
   }
 
   void add_move(const JobWrite& write) {
@@ -111,7 +106,6 @@ class UndoPlanner {
                           .path = write.path,
                           .back_to = *write.moved_from,
                           .file = number,
-                          .inside = {},
                           .number = number_});
     plan_.has_moves = true;
   }
@@ -120,8 +114,6 @@ class UndoPlanner {
     UndoAct act{.kind = UndoAct::Kind::FolderBack,
                 .path = write.path,
                 .back_to = *write.moved_from,
-                .file = 0,
-                .inside = {},
                 .number = number_};
     const std::string below = *write.moved_from + "/";
     std::vector<std::pair<std::string, std::size_t>> moved;

@@ -21,7 +21,8 @@ struct UndoFile {
   std::optional<std::string> etag;  ///< after the last write; empty: the job deleted it
   /// Between two writes of the job somebody else changed it from the first etag to the second
   /// (empty: no file): nobody can undo the one without the other.
-  std::optional<std::pair<std::optional<std::string>, std::optional<std::string>>> foreign_change;
+  std::optional<std::pair<std::optional<std::string>, std::optional<std::string>>> foreign_change =
+      {};
 };
 
 /// One thing to do.
@@ -32,10 +33,10 @@ struct UndoAct {
     FolderBack  ///< the same for a folder
   };
   Kind kind = Kind::Contents;
-  std::string path, back_to;
-  std::size_t file = 0;             ///< place in UndoPlan::files; not for a folder
-  std::vector<std::size_t> inside;  ///< FolderBack: files of the plan that are in it
-  std::size_t number = 0;           ///< of the write that it undoes; names its step
+  std::string path = {}, back_to = {};
+  std::size_t file = 0;                  ///< place in UndoPlan::files; not for a folder
+  std::vector<std::size_t> inside = {};  ///< FolderBack: files of the plan that are in it
+  std::size_t number = 0;                ///< of the write that it undoes; names its step
 };
 
 struct UndoPlan {

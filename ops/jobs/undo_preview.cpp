@@ -22,16 +22,7 @@ UndoOutcome changed_since(const std::optional<std::string>& expected,
   return {.what = UndoOutcome::What::Changed,
           .expected = expected,
           .actual = actual,
-          .code = {},
           .message = actual ? "The file was changed since." : "The file is gone since."};
-}
-
-UndoOutcome unreadable(UndoOutcome::What what, const Error& error) {
-  return {.what = what,
-          .expected = {},
-          .actual = {},
-          .code = std::string(error.name()),
-          .message = error.message};
 }
 
 }  // namespace
@@ -82,16 +73,16 @@ std::string UndoPreview::diff(const std::string& path, const Seen& now, const st
 
 Result<UndoOutcome> UndoPreview::restore(const UndoFile& file, const UndoAct& act) {
   const auto now = look(act.path);
-  if (!now.has_value()) return unreadable(UndoOutcome::What::Failed, now.error());
+  if (!now.has_value()) return undo_outcome(UndoOutcome::What::Failed, now.error());
   if (now->etag != file.etag) return changed_since(file.etag, now->etag);
   std::string before;
   if (file.before_sha256) {
     auto kept = ctx_.versions().before_image(INDX_TRY(NotePath::parse(act.path)), job_,
                                              *file.before_sha256);
     if (!kept.has_value())
-      return unreadable(kept.error().reason == Reason::NotFound ? UndoOutcome::What::Missing
-                                                                : UndoOutcome::What::Failed,
-                        kept.error());
+      return undo_outcome(kept.error().reason == Reason::NotFound ? UndoOutcome::What::Missing
+                                                                  : UndoOutcome::What::Failed,
+                          kept.error());
     before = std::move(*kept);
   }
   UndoOutcome done;
@@ -105,14 +96,10 @@ Result<UndoOutcome> UndoPreview::folder_back(const UndoAct& act) {
   if (!real) return changed_since({}, {});
   const auto tree = ctx_.links().tree(INDX_TRY(NotePath::parse(*real)));
   if (!tree.has_value() && tree.error().reason == Reason::Forbidden)
-    return unreadable(UndoOutcome::What::Hidden, tree.error());
+    return UndoOutcome{.what = UndoOutcome::What::Hidden};
   if (!tree.has_value()) return changed_since({}, {});
-  const auto scope = ctx_.principal().path_scope();
-  const bool is_visible =
-      std::all_of(tree->files.begin(), tree->files.end(), [&](const std::string& file) {
-        return scope.allows(act.back_to + file.substr(real->size()));
-      });
-  if (!is_visible) return unreadable(UndoOutcome::What::Hidden, Error());
+  if (!may_use_files(ctx_, tree->files, *real, act.back_to))
+    return UndoOutcome{.what = UndoOutcome::What::Hidden};
   const auto target = real_path(act.back_to);
   if (target && ctx_.links().tree(INDX_TRY(NotePath::parse(*target))).has_value())
     return name_taken("", act.back_to);
@@ -133,10 +120,10 @@ Result<UndoOutcome> UndoPreview::folder_back(const UndoAct& act) {
 Result<UndoOutcome> UndoPreview::move_back(const UndoAct& act, const std::string& etag) {
   if (act.kind == UndoAct::Kind::FolderBack) return folder_back(act);
   const auto source = look(act.path);
-  if (!source.has_value()) return unreadable(UndoOutcome::What::Failed, source.error());
+  if (!source.has_value()) return undo_outcome(UndoOutcome::What::Failed, source.error());
   if (source->etag != etag) return changed_since(etag, source->etag);
   const auto target = look(act.back_to);
-  if (!target.has_value()) return unreadable(UndoOutcome::What::Failed, target.error());
+  if (!target.has_value()) return undo_outcome(UndoOutcome::What::Failed, target.error());
   if (target->etag) return name_taken(etag, act.back_to);
   changed_[act.back_to] = *source;
   changed_[act.path] = {};

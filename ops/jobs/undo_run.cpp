@@ -23,8 +23,6 @@ Json outcome_json(const UndoOutcome& outcome) {
 }
 UndoOutcome outcome_from_json(const Json& json) {
   UndoOutcome outcome{.what = static_cast<What>(json.at("what").get<int>()),
-                      .expected = {},
-                      .actual = {},
                       .code = json.at("code").get<std::string>(),
                       .message = json.at("message").get<std::string>()};
   if (const auto it = json.find("expected"); it != json.end())
@@ -64,7 +62,6 @@ class UndoRun {
         leave(i, {.what = What::Changed,
                   .expected = file.foreign_change->first,
                   .actual = file.foreign_change->second,
-                  .code = {},
                   .message = "Somebody else changed it while the job ran."});
     }
   }
@@ -143,10 +140,7 @@ class UndoRun {
     const auto scope = ctx_.principal().path_scope();
     const bool is_visible = scope.allows(act.path) && scope.allows(act.back_to);
     const auto outcome =
-        is_visible
-            ? INDX_TRY(undoing.move_back(act, ""))
-            : UndoOutcome{
-                  .what = What::Hidden, .expected = {}, .actual = {}, .code = {}, .message = {}};
+        is_visible ? INDX_TRY(undoing.move_back(act, "")) : UndoOutcome{.what = What::Hidden};
     if (outcome.what == What::Done) {
       folders_.push_back({act.back_to, "moved", act.path, {}, {}});
       for (auto& [number, row] : rows_)
@@ -168,7 +162,6 @@ class UndoRun {
         leave(number, {.what = What::Changed,
                        .expected = plan_.files[number].etag,
                        .actual = plan_.files[number].etag,
-                       .code = {},
                        .message = cat("It stays, as `", act.path, "` could not be moved back.")});
     }
     return {};
