@@ -63,7 +63,7 @@ TEST_CASE("seven pages that each watch three jobs leave room for an ordinary req
 }
 
 TEST_CASE("a client whose id is gone gets a snapshot, and goes on from it over a restart",
-          "[end_to_end][jobs-34][G14]") {
+          "[end_to_end][jobs-34]") {
   const TempFolder vault;
   fill_tagged(vault);
   std::string position, before, during;

@@ -275,7 +275,7 @@ TEST_CASE("a request that prefers an asynchronous answer gets 202 and the job", 
   CHECK(rest.ask("POST", "/v1/ai/tag?async=maybe", kOwner, "{}").status == 400);
 }
 
-TEST_CASE("errors that a later try may mend carry Retry-After", "[http][A83][G17]") {
+TEST_CASE("errors that a later try may mend carry Retry-After", "[http][A83]") {
   RestServer rest;
   rest.dispatcher.on("note_read", [](const Call& call) {
     if (call.input["path"] == "limit")
@@ -292,7 +292,7 @@ TEST_CASE("errors that a later try may mend carry Retry-After", "[http][A83][G17
   CHECK(full.headers.at("retry-after") == "1");
 }
 
-TEST_CASE("a long call holds no worker and is cancelled when its client leaves", "[http][G9]") {
+TEST_CASE("a long call holds no worker and is cancelled when its client leaves", "[http]") {
   ServerConfig config;
   config.workers = 1;
   RestServer rest(config);
@@ -383,7 +383,7 @@ TEST_CASE("pages of other origins and names of other hosts are refused before an
     CHECK(rest.ask("GET", "/v1/notes/a.md", kOwner + headers).status == 200);
 }
 
-TEST_CASE("the local socket forwards for a caller with fewer rights", "[http][G10]") {
+TEST_CASE("the local socket forwards for a caller with fewer rights", "[http]") {
   const auto path = std::filesystem::temp_directory_path() / cat("indx-rest-", ::getpid(), ".sock");
   ServerConfig config;
   config.unix_socket = path;
@@ -409,8 +409,7 @@ TEST_CASE("the local socket forwards for a caller with fewer rights", "[http][G1
   CHECK(rest.dispatcher.last_call().principal.has(Scope::VaultAdmin));
 }
 
-TEST_CASE("the event feed is filtered by kind and job and resumes after an id",
-          "[http][A89][G14]") {
+TEST_CASE("the event feed is filtered by kind and job and resumes after an id", "[http][A89]") {
   RestServer rest;
   auto notes = rest.open("GET", "/v1/events?kinds=note.*,canvas.updated", kOwner);
   auto jobs = rest.open("GET", "/v1/events?jobs=j1,j3", kOwner);

@@ -242,7 +242,7 @@ TEST_CASE("1,000 idle clients cost no thread", "[http][slow]") {
   CHECK(thread_count() == before);
 }
 
-TEST_CASE("a full queue is answered with 503 and Retry-After", "[http][G17]") {
+TEST_CASE("a full queue is answered with 503 and Retry-After", "[http]") {
   std::atomic<bool> may_go = false;
   ServerConfig config;
   config.workers = 1;
@@ -266,8 +266,7 @@ TEST_CASE("a full queue is answered with 503 and Retry-After", "[http][G17]") {
   may_go = true;
 }
 
-TEST_CASE("the local socket is for its owner only, and requests from it are marked",
-          "[http][G10]") {
+TEST_CASE("the local socket is for its owner only, and requests from it are marked", "[http]") {
   const auto path = std::filesystem::temp_directory_path() /
                     ("indx-http-" + std::to_string(::getpid()) + ".sock");
   ServerConfig config;

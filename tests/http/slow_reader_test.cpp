@@ -25,7 +25,7 @@ std::vector<int> numbers(int first, int last) {
 }  // namespace
 
 TEST_CASE("a slow reader of the feed is cut off, delays nobody, and loses nothing when it returns",
-          "[http][G14]") {
+          "[http][A89]") {
   constexpr int kEvents = 3000;
   test::CountedServer counted;
   test::RawClient slow(counted.server->port(), 16384), quick(counted.server->port());
@@ -96,7 +96,7 @@ TEST_CASE("streams of one job share a reading of its record where it is fresh en
   CHECK(counted.dispatcher.call_count() - opening < kStreams * 20 / 2);
 }
 
-TEST_CASE("the feed refuses more jobs than it can look for", "[http][A89]") {
+TEST_CASE("the feed refuses more jobs than it can look for", "[http]") {
   const test::CountedServer counted;
   std::string jobs = "j";
   for (int i = 0; i < 1001; ++i) jobs += cat(",j", i);

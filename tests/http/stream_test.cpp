@@ -81,7 +81,7 @@ std::size_t threads_now() {
 }  // namespace
 
 TEST_CASE("an answer that comes after the handler returned is sent by the stream thread and closes",
-          "[http][G9]") {
+          "[http]") {
   ServerConfig config;
   config.workers = 1;
   KeepingServer keeping(config);
@@ -105,7 +105,7 @@ TEST_CASE("an answer that comes after the handler returned is sent by the stream
   CHECK(keeping.left == 0);
 }
 
-TEST_CASE("an answer may race with the worker's return, and is given exactly once", "[http][G9]") {
+TEST_CASE("an answer may race with the worker's return, and is given exactly once", "[http]") {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<Responder> waiting;
@@ -155,7 +155,7 @@ TEST_CASE("an answer may race with the worker's return, and is given exactly onc
   answerer.join();
 }
 
-TEST_CASE("too many waiting requests are refused with 503, and their calls told", "[http][G9]") {
+TEST_CASE("too many waiting requests are refused with 503, and their calls told", "[http]") {
   ServerConfig config;
   config.max_waiting = 2;
   KeepingServer keeping(config);
