@@ -104,12 +104,12 @@ Result<std::vector<JobWrite>> EngineJobs::writes(const JobId& id) {
 
 Result<Job> EngineJobs::cancel(const JobId& id) {
   INDX_TRY(get(id));
-  return core_.cancel_job(id, by());
+  return core_.change_for<Job>([id, who = by()](State& state) { return state.cancel(id, who); });
 }
 
 Result<Job> EngineJobs::pause(const JobId& id) {
   INDX_TRY(get(id));
-  return core_.pause_job(id, by());
+  return core_.change_for<Job>([id, who = by()](State& state) { return state.pause(id, who); });
 }
 
 Result<Job> EngineJobs::resume(const JobId& id) {
