@@ -137,21 +137,7 @@ Result<std::optional<Json>> Core::find_step(const JobId& job, const std::string&
 }
 
 Result<Job> Core::cancel_job(const JobId& id) {
-  auto job = INDX_TRY(change_for<Job>([id](State& state) { return state.request_cancel(id); }));
-  parts.running.cancel(id, CancelReason::Requested);
-  return job;
-}
-
-Result<Job> Core::cancel_job(const JobId& id, const ActBy& by) {
-  auto job = INDX_TRY(change_for<Job>([=](State& state) { return state.cancel(id, by); }));
-  parts.running.cancel(id, CancelReason::Requested);
-  return job;
-}
-
-Result<Job> Core::pause_job(const JobId& id, const ActBy& by) {
-  auto job = INDX_TRY(change_for<Job>([=](State& state) { return state.pause(id, by); }));
-  parts.running.cancel(id, CancelReason::Pause);
-  return job;
+  return change_for<Job>([id](State& state) { return state.request_cancel(id); });
 }
 
 void Core::add_waiter(const JobId& id) {
@@ -174,7 +160,6 @@ void Core::remove_waiter(const JobId& id) {
     const auto job = INDX_TRY(state.queue.get(id));
     if (!job || job->keep || job->is_final()) return Json();
     INDX_TRY(state.request_cancel(id));
-    parts.running.cancel(id, CancelReason::Requested);
     return Json();
   });
 }

@@ -73,10 +73,6 @@ class Core {
   Result<std::optional<Json>> find_step(const JobId& job, const std::string& key,
                                         const std::string& inputs_hash);
   Result<Job> cancel_job(const JobId& id);
-  /// The same on somebody's behalf.
-  Result<Job> cancel_job(const JobId& id, const ActBy& by);
-  /// A job that runs stops at once where it next looks; errors as State::pause.
-  Result<Job> pause_job(const JobId& id, const ActBy& by);
   void add_waiter(const JobId& id);
   void remove_waiter(const JobId& id);
 

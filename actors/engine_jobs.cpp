@@ -1,11 +1,11 @@
 #include "actors/engine_jobs.hpp"
 
 #include "actors/engine_schedules.hpp"
+#include "actors/id_cursor.hpp"
 #include "base/text.hpp"
 #include "store/event_store.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace indx {
 namespace {
@@ -15,19 +15,6 @@ constexpr int kWritesAtOnce = 1000;
 Error unseen_job(const JobId& id) {
   return not_found(cat("No job has the id `", id.value, "`; job_list shows yours."),
                    Json{{"id", id.value}});
-}
-
-/// A cursor is the id of the last event that was given.
-Result<std::int64_t> event_cursor(const std::string& cursor) {
-  std::int64_t id = 0;
-  if (cursor.empty()) return id;
-  const auto* const last = cursor.data() + cursor.size();
-  const auto [end, error] = std::from_chars(cursor.data(), last, id);
-  if (error == std::errc() && end == last && id > 0) return id;
-  return invalid("`cursor` is not one of ours: use `next_cursor` of the answer before, unchanged.",
-                 Json{{"path", "cursor"},
-                      {"expected", "next_cursor of an earlier answer"},
-                      {"actual", "another text"}});
 }
 
 /// Whoever starts a job again must be allowed what its owner was: a caller may be narrowed to less
@@ -67,30 +54,30 @@ Result<Jobs::JobPage> EngineJobs::list(const JobFilter& filter, int limit,
                                        const std::string& cursor) {
   JobFilter visible = filter;
   if (!principal_.has(Scope::VaultAdmin)) visible.subject = principal_.subject;
-  auto page =
-      INDX_TRY(read_queue([&](JobQueue& queue) { return queue.list(visible, limit, cursor); }));
+  auto page = INDX_TRY(
+      core_.read_queue([&](JobQueue& queue) { return queue.list(visible, limit, cursor); }));
   return JobPage{std::move(page.jobs), std::move(page.next_cursor)};
 }
 
 Result<Job> EngineJobs::get(const JobId& id) {
-  auto job = INDX_TRY(read_queue([&](JobQueue& queue) { return queue.get(id); }));
+  auto job = INDX_TRY(core_.read_queue([&](JobQueue& queue) { return queue.get(id); }));
   if (!job || !may_see(job->owner.subject)) return unseen_job(id);
   return std::move(*job);
 }
 
 Result<std::vector<Job>> EngineJobs::children(const JobId& id) {
   INDX_TRY(get(id));
-  return read_queue([&](JobQueue& queue) { return queue.children(id); });
+  return core_.read_queue([&](JobQueue& queue) { return queue.children(id); });
 }
 
 Result<std::vector<JobFault>> EngineJobs::faults(const JobId& id) {
   INDX_TRY(get(id));
-  return read_queue([&](JobQueue& queue) { return queue.faults(id); });
+  return core_.read_queue([&](JobQueue& queue) { return queue.faults(id); });
 }
 
 Result<Page<Event>> EngineJobs::events(const JobId& id, int limit, const std::string& cursor) {
   INDX_TRY(get(id));
-  const auto after = INDX_TRY(event_cursor(cursor));
+  const auto after = INDX_TRY(id_cursor(cursor, 0));
   Page<Event> page;
   page.rows = INDX_TRY(core_.read_state(
       [&](Database& db) { return EventStore(db).after(after, {}, id.value, limit + 1); }));
@@ -117,12 +104,12 @@ Result<std::vector<JobWrite>> EngineJobs::writes(const JobId& id) {
 
 Result<Job> EngineJobs::cancel(const JobId& id) {
   INDX_TRY(get(id));
-  return core_.cancel_job(id, by());
+  return core_.change_for<Job>([id, who = by()](State& state) { return state.cancel(id, who); });
 }
 
 Result<Job> EngineJobs::pause(const JobId& id) {
   INDX_TRY(get(id));
-  return core_.pause_job(id, by());
+  return core_.change_for<Job>([id, who = by()](State& state) { return state.pause(id, who); });
 }
 
 Result<Job> EngineJobs::resume(const JobId& id) {
@@ -154,7 +141,7 @@ Result<std::vector<Job>> EngineJobs::redrive(const JobFilter& filter, millisecon
 
 Result<QueueStatus> EngineJobs::status() {
   INDX_TRY(check_admin("The state of the whole queue"));
-  auto status = INDX_TRY(read_queue([](JobQueue& queue) -> Result<QueueStatus> {
+  auto status = INDX_TRY(core_.read_queue([](JobQueue& queue) -> Result<QueueStatus> {
     QueueStatus read;
     read.counts = INDX_TRY(queue.counts());
     read.pauses = INDX_TRY(queue.pauses());
@@ -172,7 +159,8 @@ Status EngineJobs::check_kind(const std::string& what) {
   if (what == "*") return {};
   const Operation* operation = core_.parts.registry.find(what);
   if (operation != nullptr && operation->execution != Execution::Inline) return {};
-  for (const JobCount& row : INDX_TRY(read_queue([](JobQueue& queue) { return queue.counts(); })))
+  for (const JobCount& row :
+       INDX_TRY(core_.read_queue([](JobQueue& queue) { return queue.counts(); })))
     if (row.kind == what) return {};
   return invalid(cat("No job is of the kind `", what,
                      "`; a kind is the name of an operation that "

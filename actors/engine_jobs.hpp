@@ -39,15 +39,6 @@ class EngineJobs : public Jobs {
   Status check_kind(const std::string& what);
   Status check_schedule_owner(const std::string& schedule);
   ActBy by() const { return {std::string(name(principal_.surface)), principal_.subject}; }
-  template <typename Read>
-  auto read_queue(Read&& read) {
-    return core_.read_state([&](Database& db) {
-      JobQueue::Settings settings;
-      settings.spill_dir = core_.parts.config.index_dir + "/spill";
-      JobQueue queue(db, core_.parts.clock, core_.parts.random, settings);
-      return read(queue);
-    });
-  }
 
   Core& core_;
   const Principal principal_;

@@ -16,9 +16,17 @@ double in_seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(std::max(time, std::chrono::nanoseconds(0))).count();
 }
 
+constexpr const char* kUnknownKind = "unknown";
+using JobsByState = std::map<std::pair<std::string, JobState>, std::int64_t>;
+
+void add_states(JobsByState& jobs, const std::string& kind) {
+  for (int state = 0; state <= static_cast<int>(JobState::Cancelled); ++state)
+    jobs.try_emplace({kind, static_cast<JobState>(state)}, 0);
+}
+
 /// A label value: kinds of other versions of the program are no list that ends.
 std::string kind_label(const Parts& parts, const std::string& kind) {
-  return parts.registry.find(kind) != nullptr ? kind : "unknown";
+  return parts.registry.find(kind) != nullptr ? kind : kUnknownKind;
 }
 
 double file_size_or_zero(const std::string& path) {
@@ -83,7 +91,11 @@ Status refresh_engine_metrics(Core& core) {
     newest = INDX_TRY(EventStore(db).newest_id());
     return JobQueue(db, parts.clock, parts.random, {}).counts();
   }));
-  std::map<std::pair<std::string, JobState>, std::int64_t> jobs;
+  JobsByState jobs;
+  // A state without jobs is told as 0; else what it was last would stay for good.
+  for (const Operation& operation : parts.registry.all())
+    if (operation.execution != Execution::Inline) add_states(jobs, operation.name);
+  add_states(jobs, kUnknownKind);
   for (const JobCount& one : counts) jobs[{kind_label(parts, one.kind), one.state}] += one.count;
   for (const auto& [key, count] : jobs)
     metrics.jobs.of({key.first, name(key.second)}).set(static_cast<double>(count));

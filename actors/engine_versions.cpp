@@ -1,10 +1,10 @@
 #include "actors/engine_versions.hpp"
 
+#include "actors/id_cursor.hpp"
 #include "base/text.hpp"
 #include "jobs/job_writes.hpp"
 #include "store/version_store.hpp"
 
-#include <charconv>
 #include <limits>
 
 namespace indx {
@@ -12,18 +12,6 @@ namespace {
 
 VersionRow version_row(const Version& version) {
   return {version.id, version.etag, version.sha256, version.size, version.at, version.job_id};
-}
-
-/// A cursor is the id of the last row that was given.
-Result<std::int64_t> version_cursor(const std::string& cursor) {
-  if (cursor.empty()) return std::numeric_limits<std::int64_t>::max();
-  std::int64_t id = 0;
-  const auto [end, error] = std::from_chars(cursor.data(), cursor.data() + cursor.size(), id);
-  if (error == std::errc() && end == cursor.data() + cursor.size() && id > 0) return id;
-  return invalid("`cursor` is not one of ours: use `next_cursor` of the answer before, unchanged.",
-                 Json{{"path", "cursor"},
-                      {"expected", "next_cursor of an earlier answer"},
-                      {"actual", "another text"}});
 }
 
 }  // namespace
@@ -37,7 +25,7 @@ Status EngineVersions::check_in_scope(const NotePath& path) const {
 Result<Page<VersionRow>> EngineVersions::list(const NotePath& path, int limit,
                                               const std::string& cursor) {
   INDX_TRY(check_in_scope(path));
-  const std::int64_t before = INDX_TRY(version_cursor(cursor));
+  const std::int64_t before = INDX_TRY(id_cursor(cursor, std::numeric_limits<std::int64_t>::max()));
   const auto versions = INDX_TRY(core_.read_state([&](Database& db) {
     return VersionStore(db, core_.parts.config.index_dir).list(path.str(), before, limit + 1);
   }));

@@ -69,6 +69,9 @@ struct StateActorState {
   /// nothing of it is stored or told, and the log says so at most once a minute.
   template <typename Body>
   Status store(std::string_view doing, const Body& body);
+  /// Runs `body` in a savepoint; after a failure nothing of it is told either.
+  template <typename Body>
+  auto in_savepoint(const Body& body) -> decltype(body());
   void try_claims_again();
   void send_commit();
   Status apply(std::vector<Result<Json>>& results,
@@ -143,19 +146,27 @@ Status StateActorState::store(std::string_view doing, const Body& body) {
   return done;
 }
 
+template <typename Body>
+auto StateActorState::in_savepoint(const Body& body) -> decltype(body()) {
+  const auto events_before = state->fresh_events.size();
+  const auto stops_before = state->fresh_stops.size();
+  auto result = state->db.savepoint(body);
+  if (!result.has_value()) {
+    state->fresh_events.resize(events_before);
+    state->fresh_stops.resize(stops_before, {JobId(), CancelReason::None});
+  }
+  return result;
+}
+
 /// Each change in a savepoint of its own, so that one that fails undoes nothing of the others.
 Status StateActorState::apply(
     std::vector<Result<Json>>& results,
     std::vector<std::pair<StateChange, caf::typed_response_promise<Reply>>>& batch) {
   for (const auto& [change, promise] : batch) {
-    const auto events_before = state->fresh_events.size();
-    const auto stops_before = state->fresh_stops.size();
-    results.push_back(state->db.savepoint([&, run = &change.apply] { return (*run)(*state); }));
-    if (results.back().has_value()) continue;
+    results.push_back(in_savepoint([&, run = &change.apply] { return (*run)(*state); }));
     // Without its transaction the rest of the batch would be stored one by one.
-    if (!state->db.is_in_transaction()) return results.back().error();
-    state->fresh_events.resize(events_before);
-    state->fresh_stops.resize(stops_before, {JobId(), CancelReason::None});
+    if (!results.back().has_value() && !state->db.is_in_transaction())
+      return results.back().error();
   }
   return {};
 }
@@ -191,10 +202,8 @@ void StateActorState::commit() {
 
 /// A claim that fails is tried again later, and undoes nothing of the changes before it.
 Status StateActorState::claim(std::vector<Job>& claimed) {
-  const auto events_before = state->fresh_events.size();
-  const auto stops_before = state->fresh_stops.size();
   looks_for_jobs = state->jobs_changed = false;
-  auto jobs = state->db.savepoint([&] { return state->claim(static_cast<int>(claims.size())); });
+  auto jobs = in_savepoint([&] { return state->claim(static_cast<int>(claims.size())); });
   if (jobs.has_value()) {
     claimed = std::move(jobs).value();
     return {};
@@ -203,8 +212,6 @@ Status StateActorState::claim(std::vector<Job>& claimed) {
   if (const auto line =
           trouble.failed("claim of a job", jobs.error(), config.parts->clock.monotonic()))
     log_error("state.db cannot be written", *line);
-  state->fresh_events.resize(events_before);
-  state->fresh_stops.resize(stops_before, {JobId(), CancelReason::None});
   try_claims_again();
   return {};
 }
@@ -291,11 +298,6 @@ void StateActorState::tick() {
   });
   if (beat.has_value() && config.parts->clock.monotonic() >= next_prune && !is_prune_sent) prune();
   bound_wal();
-  // Files of rows that are gone: after the commit, so that a rollback never leaves a row without
-  // its file.
-  for (const auto& swept : {state->queue.sweep_spill(), state->versions.sweep_files()})
-    if (!swept.has_value() && trouble.is_over())
-      log_warn("old files were not removed", {{"error", swept.error().message}});
   watch();
   looks_for_jobs = true;
   commit();
@@ -308,10 +310,14 @@ void StateActorState::prune() {
     return {};
   });
   is_prune_sent = done.has_value() && is_more && !is_draining;
-  if (is_prune_sent)
-    self->delayed_send(self, kNextChunk, atom::prune_atom::value);
-  else if (done.has_value())
-    next_prune = config.parts->clock.monotonic() + kPruneEvery;
+  if (is_prune_sent) self->delayed_send(self, kNextChunk, atom::prune_atom::value);
+  if (!done.has_value() || is_prune_sent) return;
+  next_prune = config.parts->clock.monotonic() + kPruneEvery;
+  // Files of rows that are gone: after the commit, so that a rollback never leaves a row without
+  // its file.
+  for (const auto& swept : {state->queue.sweep_spill(), state->versions.sweep_files()})
+    if (!swept.has_value())
+      log_warn("old files were not removed", {{"error", swept.error().message}});
 }
 
 void StateActorState::bound_wal() {

@@ -31,6 +31,7 @@ Result<Job> State::pause(const JobId& id, const ActBy& by) {
   // What runs tells `job.paused` when it stopped.
   if (is_new)
     INDX_TRY(tell_act(job.state == JobState::Paused ? "job.paused" : "job.pausing", job, by));
+  if (job.state == JobState::Running) fresh_stops.emplace_back(id, CancelReason::Pause);
   return job;
 }
 

@@ -23,14 +23,6 @@ struct JobLine {
   const char* color = "";
 };
 
-std::string text_at(const Json& object, const char* key) {
-  const auto it = object.find(key);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
-}
-double number_at(const Json& object, const char* key) {
-  const auto it = object.find(key);
-  return it != object.end() && it->is_number() ? it->get<double>() : 0;
-}
 bool is_true(const Json& object, const char* key) {
   const auto it = object.find(key);
   return it != object.end() && *it == true;
@@ -51,28 +43,28 @@ std::string cost_text(double usd) {
 
 JobLine line_of_job(const Json& record, bool has_whole_id) {
   const Json progress = record.value("progress", Json::object());
-  std::string state = text_at(record, "state");
+  std::string state = text_in(record, "state");
   JobLine line;
   line.color = color_of(state);
   if (is_true(record, "pause_requested")) state = "pausing";
   if (is_true(record, "cancel_requested")) state = "cancelling";
-  const auto done = static_cast<std::int64_t>(number_at(progress, "done"));
-  const auto total = static_cast<std::int64_t>(number_at(progress, "total"));
-  const double rate = number_at(progress, "rate_per_second");
+  const auto done = static_cast<std::int64_t>(number_in(progress, "done"));
+  const auto total = static_cast<std::int64_t>(number_in(progress, "total"));
+  const double rate = number_in(progress, "rate_per_second");
   const bool runs = state == "running";
   const auto eta = progress.find("eta_seconds");
-  const auto id = text_at(record, "id");
+  const auto id = text_in(record, "id");
   line.cells = {
       has_whole_id || id.size() <= kShortIdColumns ? id : id.substr(id.size() - kShortIdColumns),
-      text_at(record, "kind"),
+      text_in(record, "kind"),
       state,
       total > 0  ? cat(done, "/", total)
       : done > 0 ? std::to_string(done)
                  : "",
-      runs && rate > 0 ? rate_text(rate, text_at(progress, "unit")) : "",
+      runs && rate > 0 ? rate_text(rate, text_in(progress, "unit")) : "",
       runs && eta != progress.end() && eta->is_number() ? duration_text(eta->get<double>()) : "",
-      cost_text(number_at(progress, "cost_usd"))};
-  line.current = text_at(progress, "current");
+      cost_text(number_in(progress, "cost_usd"))};
+  line.current = text_in(progress, "current");
   return line;
 }
 
@@ -104,7 +96,7 @@ std::string job_table_text(const std::vector<Json>& records, TableSize size, boo
   std::vector<const Json*> sorted;
   for (const auto& record : records) sorted.push_back(&record);
   std::stable_partition(sorted.begin(), sorted.end(),
-                        [](const Json* record) { return text_at(*record, "state") == "running"; });
+                        [](const Json* record) { return text_in(*record, "state") == "running"; });
   const std::size_t room = size.rows - 1;
   const bool fits = sorted.size() <= room;
   const std::size_t shown = fits ? sorted.size() : room == 0 ? 0 : room - 1;
@@ -129,10 +121,10 @@ std::string job_table_text(const std::vector<Json>& records, TableSize size, boo
 }
 
 std::string ended_job_text(const Json& event_data, std::size_t columns, bool has_color) {
-  const std::string state = text_at(event_data, "state");
+  const std::string state = text_in(event_data, "state");
   const Json error = event_data.value("error", Json());
-  std::string line = cat(text_at(event_data, "job"), " ", text_at(event_data, "operation"), " ");
-  const std::string message = error.is_object() ? text_at(error, "message") : "";
+  std::string line = cat(text_in(event_data, "job"), " ", text_in(event_data, "operation"), " ");
+  const std::string message = error.is_object() ? text_in(error, "message") : "";
   const std::size_t used = line.size() + state.size() + kGap;
   if (used > columns) line = shortened(line, columns - std::min(columns, state.size() + 1)) + " ";
   const std::string color = has_color ? color_of(state) : "";

@@ -34,16 +34,16 @@ std::size_t columns_of(std::string_view text) {
   return columns;
 }
 
-double number_in(const Json& progress, const char* key) {
-  const auto it = progress.find(key);
-  return it != progress.end() && it->is_number() ? it->get<double>() : 0;
-}
-std::string text_in(const Json& progress, const char* key) {
-  const auto it = progress.find(key);
-  return it != progress.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
 }  // namespace
+
+double number_in(const Json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_number() ? it->get<double>() : 0;
+}
+std::string text_in(const Json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
+}
 
 std::string duration_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::max(0.0, seconds));

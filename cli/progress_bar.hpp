@@ -11,6 +11,10 @@ std::string bar_text(const Json& progress, std::size_t width, bool has_color);
 /// What is shown of `text` in `columns`; cut in front, at a character, with `…`.
 std::string shortened(const std::string& text, std::size_t columns);
 
+/// A member of a record; 0 or empty when it is missing, null, or of another type.
+double number_in(const Json& object, const char* key);
+std::string text_in(const Json& object, const char* key);
+
 std::string duration_text(double seconds);                    ///< `1:15`, `2:03:04`
 std::string rate_text(double rate, const std::string& unit);  ///< `4.5 notes/s`
 

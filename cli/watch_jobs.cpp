@@ -115,11 +115,11 @@ class JobsWatch {
 
   /// On a thread of the subscription.
   bool take(const Event& event) {
-    if (event.kind == "reset") wants_records_ = true;
+    if (event.kind == kEventReset) wants_records_ = true;
     if (is_live_) {
       const std::scoped_lock lock(mutex_);
       if (event.kind == "job.finished") ended_.push_back(event.data);
-    } else if (event.kind != "reset" && !print_event(event)) {
+    } else if (event.kind != kEventReset && !print_event(event)) {
       is_reader_gone_ = true;
     }
     bell_.ring();

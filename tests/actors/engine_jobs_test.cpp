@@ -75,7 +75,8 @@ TEST_CASE("a failed job is tried again with its old error kept, and the log says
   CHECK(running.ask("job_retry", {{"id", job}})["code"] == "conflict");
 }
 
-TEST_CASE("a trial of a redrive takes what the redrive takes, and changes nothing", "[actors]") {
+TEST_CASE("a trial of a redrive takes what the redrive takes, and changes nothing",
+          "[actors][jobs]") {
   const OperatedEngine running;
   std::vector<std::string> jobs;
   for (const std::string path : {"a.md", "b.md", "c.md"}) {
@@ -109,7 +110,7 @@ TEST_CASE("a trial of a redrive takes what the redrive takes, and changes nothin
   CHECK(faults(jobs[2]) == 1);
 }
 
-TEST_CASE("jobs of a paused kind wait while others run, until it is resumed", "[actors]") {
+TEST_CASE("jobs of a paused kind wait while others run, until it is resumed", "[actors][jobs]") {
   const OperatedEngine running;
   running.folder.write("a.md", "# A\n");
   running.folder.write("b.md", "# B\n");

@@ -25,7 +25,7 @@ std::vector<int> numbers(int first, int last) {
 }  // namespace
 
 TEST_CASE("a slow reader of the feed is cut off, delays nobody, and loses nothing when it returns",
-          "[http]") {
+          "[http][A89]") {
   constexpr int kEvents = 3000;
   test::CountedServer counted;
   test::RawClient slow(counted.server->port(), 16384), quick(counted.server->port());
