@@ -59,6 +59,8 @@ class TreeBuilder {
         return close(event->sequence_end.sequence_end);
       case FYET_MAPPING_END:
         return close(event->mapping_end.mapping_end);
+      case FYET_DOCUMENT_END:
+        return !is_followed_by_directive() || fail("has a line with % outside of any value");
       default:
         return true;
     }
@@ -68,6 +70,15 @@ class TreeBuilder {
  private:
   bool fail(std::string why) {
     failure_ = std::move(why);
+    return false;
+  }
+
+  /// To the parser such a line ends the document, for it would belong to a next one; an edit behind
+  /// the last value would come before it.
+  bool is_followed_by_directive() const {
+    std::size_t at = tree_.root < 0 ? 0 : tree_.nodes[static_cast<std::size_t>(tree_.root)].end;
+    for (; (at = text_.find('%', at)) != std::string_view::npos; ++at)
+      if (at == 0 || is_line_end(text_[at - 1])) return true;
     return false;
   }
 

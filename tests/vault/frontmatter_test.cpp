@@ -123,6 +123,19 @@ TEST_CASE("hostile YAML is refused in bounded time", "[vault][A39]") {
   CHECK(parse_frontmatter("---\n" + deep + "---\n").error);
 }
 
+TEST_CASE(
+    "a block that goes on behind the end of its YAML document is refused, not edited in its middle",
+    "[vault][A39]") {
+  for (const std::string block : {"a: 1\n% b", "a: |\n  text\n% b\n# c", "a:\r\n  b: c\r\n%d"}) {
+    const std::string note = "---\n" + block + "\n---\nbody\n";
+    INFO(block);
+    CHECK(parse_frontmatter(note).error);
+    CHECK_FALSE(set_frontmatter(note, "count", 13));
+  }
+  CHECK(parse_frontmatter("---\na: \"% b\"\nc: |\n  % d\ne: f%\n---\n").values ==
+        Json{{"a", "% b"}, {"c", "% d\n"}, {"e", "f%"}});
+}
+
 TEST_CASE("random bytes in a property block never break the reader or the editor", "[vault][A39]") {
   std::mt19937 random(11);
   const std::string alphabet = "abk:-# \n\r\t[]{},&*!|>'\"%@`?~0159.\xC3\xA9\xFF\\";
