@@ -13,7 +13,7 @@
 namespace indx {
 namespace {
 
-constexpr std::chrono::seconds kStateDeadline{30}, kWriteDeadline{60}, kBusDeadline{10};
+constexpr std::chrono::seconds kWriteDeadline{60}, kBusDeadline{10};
 constexpr std::chrono::hours kScanDeadline{6};
 constexpr std::chrono::minutes kModelDeadline{30};  // the provider's own timeouts are far shorter
 constexpr std::chrono::seconds kTokenCache{30};
@@ -62,8 +62,7 @@ Status Core::open() {
 Result<Json> Core::change(std::function<Result<Json>(State&)> apply) {
   const auto permit = parts.state_permits.try_take();
   if (!permit) return overloaded("state writer");
-  return ask_for_reply(system_, "state writer", directory_.get<StateActor>(), kStateDeadline,
-                       atom::change_atom::value, StateChange{std::move(apply)});
+  return state_writer.change(StateChange{std::move(apply)});
 }
 
 void Core::change_later(std::chrono::milliseconds delay,

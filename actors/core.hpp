@@ -1,7 +1,7 @@
 #pragma once
 #include "actors/messages.hpp"
 #include "actors/parts.hpp"
-#include "actors/state.hpp"
+#include "actors/state_writer.hpp"
 
 #include <map>
 #include <memory>
@@ -21,8 +21,9 @@ class Directory;
 /// full queue or an actor that is gone gives `unavailable`. Thread-safe.
 class Core {
  public:
-  Core(Parts& the_parts, Directory& directory, caf::actor_system& system)
-      : parts(the_parts), directory_(directory), system_(system) {}
+  Core(Parts& the_parts, StateWriter& the_state_writer, Directory& directory,
+       caf::actor_system& system)
+      : parts(the_parts), state_writer(the_state_writer), directory_(directory), system_(system) {}
 
   /// Opens the read connection of state.db.
   Status open();
@@ -91,6 +92,7 @@ class Core {
   Status catch_up();
 
   Parts& parts;
+  StateWriter& state_writer;
   bool scans_on_demand = false;
   bool is_served = false;  ///< a comparison of all files begins by itself
 

@@ -166,6 +166,7 @@ class EngineImpl : public Engine {
   EngineOptions options_;
   Directory directory_;
   SystemConfig system_config_;
+  std::unique_ptr<StateWriter> state_writer_;
   std::unique_ptr<caf::actor_system> system_;
   std::unique_ptr<Core> core_;
   SupervisorActor supervisor_;
@@ -187,6 +188,8 @@ Status EngineImpl::prepare() {
     if (options_.mode == EngineOptions::Mode::Serve) INDX_TRY(state->make_builtin_schedules());
     INDX_TRY(transaction.commit());
   }
+  state->fresh_events.clear();  // nobody has subscribed yet
+  state_writer_ = std::make_unique<StateWriter>(*parts_, directory_, std::move(state));
   parts_->vault.clean_temp_files([](const std::string&) { return false; });
   {
     auto index =
@@ -215,7 +218,7 @@ Status EngineImpl::spawn() {
   const bool serves = options_.mode == EngineOptions::Mode::Serve;
   const bool watches = serves && parts_->config.watch;
   system_ = std::make_unique<caf::actor_system>(system_config_);
-  core_ = std::make_unique<Core>(*parts_, directory_, *system_);
+  core_ = std::make_unique<Core>(*parts_, *state_writer_, directory_, *system_);
   INDX_TRY(core_->open());
   core_->scans_on_demand = !serves && options_.scan_on_start;
   core_->is_served = serves;
@@ -223,17 +226,14 @@ Status EngineImpl::spawn() {
     parts_->indexing.total = 1;
     parts_->indexing.is_running = true;
   }
-  supervisor_ = spawn_supervisor(
-      *system_, parts_.get(),
-      engine_children(*core_, directory_, state_settings(*parts_, options_), watches));
+  supervisor_ =
+      spawn_supervisor(*system_, core_.get(), engine_children(*core_, directory_, watches));
   directory_.set(supervisor_);
-  // The children enter the directory when the supervisor runs; a first change shows that the state
-  // actor is there.
+  // The children enter the directory when the supervisor runs.
   for (int attempt = 0; !directory_.get<WriterActor>(); ++attempt) {
     if (attempt > 5000) return internal_error("The engine did not start; see the log.");
     std::this_thread::sleep_for(milliseconds(1));
   }
-  INDX_TRY(core_->change([](State&) -> Result<Json> { return Json(); }));
   // With a watcher the first scan is the watcher's, so that nothing falls between the two.
   if (serves && !watches)
     caf::anon_send(directory_.get<IndexerActor>(), atom::scan_atom::value, ScanRequest{});
@@ -362,7 +362,7 @@ void EngineImpl::stop() {
     parts_->is_draining = true;
     if (!system_) return;
     const auto& jobs = parts_->config.jobs;
-    drain(directory_.get<StateActor>(), jobs.stop_grace);  // no more claims
+    state_writer_->drain();
     parts_->running.cancel_all(CancelReason::Shutdown);
     for (auto waited = milliseconds(0); !parts_->running.empty() && waited < jobs.stop_grace;
          waited += milliseconds(5))
@@ -378,6 +378,7 @@ void EngineImpl::stop() {
     supervisor_ = nullptr;
     directory_.clear();
     system_.reset();  // waits for the actors
+    state_writer_->close();
   });
 }
 

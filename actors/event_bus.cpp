@@ -102,6 +102,7 @@ struct EventBusState {
 };
 
 Result<std::int64_t> EventBusState::join(SubscribeRequest request) {
+  parts->has_subscribers = true;
   Subscriber subscriber{std::move(request.filter), std::move(request.sink)};
   EventStore store(*reader);
   const auto newest = INDX_TRY(store.newest_id());
@@ -223,7 +224,10 @@ EventBusActor::behavior_type event_bus(EventBusActor::stateful_pointer<EventBusS
         if (!number.has_value()) return {number.error()};
         return {Json(number.value())};
       },
-      [self](atom::leave_atom, std::int64_t number) { self->state.subscribers.erase(number); },
+      [self](atom::leave_atom, std::int64_t number) {
+        self->state.subscribers.erase(number);
+        if (self->state.subscribers.empty()) self->state.parts->has_subscribers = false;
+      },
   };
 }
 

@@ -61,6 +61,10 @@ struct Parts {
   Permits inline_waits{std::max(1, config.jobs.lanes - config.jobs.lanes / 4)};  ///< on lanes
   Permits state_permits{4096}, writer_permits{256}, indexer_permits{1024};
   std::atomic<bool> is_draining = false;
+  /// Set before a subscriber's first look at the events, so that what it missed was committed
+  /// before.
+  std::atomic<bool> has_subscribers = false;
+  std::atomic<bool> is_audit_asked = false;  ///< a message about new events is on its way
   std::atomic<int> stuck_handlers = 0;       ///< tries that ignore their time limit and still run
   std::atomic<std::int64_t> told_event = 0;  ///< id of the last one that subscribers were given
 

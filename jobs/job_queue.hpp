@@ -120,7 +120,8 @@ class JobQueue {
   /// Earliest time at which a job that waits for its time becomes due.
   Result<std::optional<Timestamp>> next_due();
   Result<int> count_live();
-  /// When the ready job became due that waits longest.
+  /// When the job became due that waits longest of those that run next in their kind: a look at one
+  /// row a kind, however many wait.
   Result<std::optional<Timestamp>> oldest_ready();
 
   /// The stored step, if its inputs are the same; nullopt: run it (other inputs redo that step).

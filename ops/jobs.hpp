@@ -15,7 +15,7 @@ namespace indx {
 struct QueueStatus {
   std::vector<JobCount> counts;
   std::vector<JobPause> pauses;
-  std::optional<Timestamp> oldest_ready;  ///< when the job became due that waits longest
+  std::optional<Timestamp> oldest_ready;  ///< as JobQueue::oldest_ready
   int running = 0, runners = 0;           ///< jobs that run in this process, and how many may
   int stuck_handlers = 0;  ///< tries that ignore their time limit; more than 0 is unhealthy
 };
