@@ -133,7 +133,7 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   Error hold(Error suspension);
   void hold_for_long_pause(const Result<GenerateReply>& reply);
   Result<std::uint64_t> admit_model_call(std::int64_t tokens);
-  void tell_progress(const JobProgress& progress, bool at_once);
+  void tell_progress(const std::optional<JobProgress>& progress, bool at_once);
   Status commit_usage(const UsageRecord& record, bool is_start);
   void note_lost_lease(const Error& error);
   Result<Json> change_leased(std::function<Result<Json>(State&)> apply);

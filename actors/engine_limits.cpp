@@ -64,14 +64,12 @@ Result<std::uint64_t> EngineContext::admit_model_call(std::int64_t tokens) {
   const auto tell_wait = [&](RateWait why, std::chrono::nanoseconds time) {
     if (!is_job() || time < kTellProgressEvery) return;
     bool is_news = false;
-    JobProgress told;
     {
       const std::scoped_lock lock(run_->mutex);
       is_news = run_->waits_for != name(why);
       run_->waits_for = name(why);
-      told = run_->progress;
     }
-    tell_progress(told, is_news);
+    tell_progress(std::nullopt, is_news);
   };
   ++run_->waiting_calls;
   const auto asked = gate.admit(tokens, is_job() ? kLongestWaitOfJob : kLongestInlineWait,

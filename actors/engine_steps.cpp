@@ -322,20 +322,22 @@ Result<std::vector<Result<Json>>> EngineContext::run_children(std::string_view k
 
 void EngineContext::progress(const JobProgress& progress) { tell_progress(progress, false); }
 
-void EngineContext::tell_progress(const JobProgress& progress, bool at_once) {
+/// nullopt: what was told last, as it is by now.
+void EngineContext::tell_progress(const std::optional<JobProgress>& progress, bool at_once) {
   if (!is_job()) return;
-  JobProgress told = progress;
+  JobProgress told;
   {
     const std::scoped_lock lock(run_->mutex);
+    told = progress.value_or(run_->progress);
     const auto now = core_.parts.clock.monotonic();
-    if (run_->progress.phase != progress.phase) run_->started = now;
+    if (run_->progress.phase != told.phase) run_->started = now;
     told.model_calls = run_->model_calls;
     told.cost_usd = run_->cost_usd;
     told.waits_for = run_->waits_for;
     estimate(told, now - run_->started);
-    const bool is_last = progress.total && progress.done >= *progress.total;
+    const bool is_last = told.total && told.done >= *told.total;
     const bool is_first_last =
-        is_last && !(run_->has_told_last && run_->progress.phase == progress.phase);
+        is_last && !(run_->has_told_last && run_->progress.phase == told.phase);
     run_->progress = told;
     run_->has_untold_progress = true;  // the end of the try stores it at the latest
     if (now - run_->last_told < kTellProgressEvery && !is_first_last && !at_once) return;
@@ -352,7 +354,8 @@ void EngineContext::tell_progress(const JobProgress& progress, bool at_once) {
 }
 
 void EngineContext::emit(const std::string& kind, const Json& data) {
-  if (run_->is_held) return;  // this try is given back; the next one tells how it ended
+  // This try is given back: the next one tells how it ended. Items in hand go on to their end.
+  if (run_->is_held && prefix_.empty()) return;
   Event event{.kind = kind,
               .actor = std::string(name(run_->principal.surface)),
               .subject = run_->principal.subject,

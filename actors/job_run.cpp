@@ -71,6 +71,15 @@ Result<Json> call_handler(const Operation& operation, const std::shared_ptr<Run>
   }
 }
 
+/// A try that is held is given back, whatever its handler made of the error that says so. A cancel
+/// still tells how far it came.
+Result<Json> unless_held(Run& run, Result<Json> result) {
+  if (!result.has_value() && result.error().reason == Reason::Cancelled) return result;
+  const std::scoped_lock lock(run.mutex);
+  if (run.held) return *run.held;
+  return result;
+}
+
 }  // namespace
 
 Error time_limit_passed(milliseconds limit) {
@@ -97,9 +106,10 @@ JobEnd run_job(Core& core, const Claimed& claimed) {
   log_debug("job started", {{"operation", job.kind}, {"lease", job.lease}});
 
   const Operation* operation = core.parts.registry.find(job.kind);
-  const auto result = operation != nullptr
-                          ? call_handler(*operation, run, with_secrets(job.input, job.secrets))
-                          : Result<Json>(internal_error(cat("Unknown operation ", job.kind, ".")));
+  const auto result =
+      operation != nullptr
+          ? unless_held(*run, call_handler(*operation, run, with_secrets(job.input, job.secrets)))
+          : Result<Json>(internal_error(cat("Unknown operation ", job.kind, ".")));
   log_debug("job ended", {{"operation", job.kind}, {"ok", result.has_value()}});
   if (!core.parts.running.handler_returned(lease)) {
     --core.parts.stuck_handlers;

@@ -41,9 +41,19 @@ Operation ask_now() {
   return operation;
 }
 
+/// Takes no notice of a second call that fails.
+Result<TestSaid> ask_carelessly(Context& ctx, const TestAsk&) {
+  INDX_TRY(ctx.step("first", 1, [&]() -> Result<Json> {
+    return to_json(INDX_TRY(ctx.models().generate(question("first"), "")));
+  }));
+  const auto second = ctx.models().generate(question("second"), "");
+  return TestSaid{second.has_value() ? "both" : "incomplete"};
+}
+
 struct LimitedEngine {
   explicit LimitedEngine(const std::function<void(AiConfig&)>& configure = {})
-      : running({test_operation("ask_all", ask_all), ask_now(), quick_operation("quick")},
+      : running({test_operation("ask_all", ask_all), ask_now(),
+                 test_operation("careless", ask_carelessly), quick_operation("quick")},
                 [&](Config& config) {
                   config.ai.provider = "openai";
                   config.ai.model = "m";
@@ -140,6 +150,18 @@ TEST_CASE("no more calls than the limit start in a minute, and their job sleeps 
   REQUIRE_FALSE(refused.result);
   CHECK(refused.result.error().details["limit"] == "requests_per_minute");
   CHECK(limited.calls() == 3);
+  CHECK(limited.cancels(id));
+}
+
+TEST_CASE("a job that was put off is given back, whatever its handler makes of that",
+          "[actors][jobs]") {
+  LimitedEngine limited([](AiConfig& ai) { ai.requests_per_minute = 1; });
+  const JobId id = limited.running.begin("careless");
+  REQUIRE(comes_true([&] {
+    return limited.running.job(id).state != JobState::Running && limited.running.job(id).lease > 0;
+  }));
+  CHECK(limited.running.job(id).state == JobState::Sleeping);
+  CHECK(limited.running.job(id).step_count == 1);
   CHECK(limited.cancels(id));
 }
 
