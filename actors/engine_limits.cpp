@@ -11,7 +11,7 @@ namespace indx {
 namespace {
 
 constexpr std::chrono::seconds kLongestWaitOfJob{5};
-constexpr std::chrono::seconds kLongestInlineWait{30};
+constexpr std::chrono::seconds kLongestWaitOfCaller{30};
 
 Error refused_by_limit(const ModelGate& gate, const ModelGate::Admission& asked) {
   const auto seconds =
@@ -72,7 +72,7 @@ Result<std::uint64_t> EngineContext::admit_model_call(std::int64_t tokens) {
     tell_progress(std::nullopt, is_news);
   };
   ++run_->waiting_calls;
-  const auto asked = gate.admit(tokens, is_job() ? kLongestWaitOfJob : kLongestInlineWait,
+  const auto asked = gate.admit(tokens, is_job() ? kLongestWaitOfJob : kLongestWaitOfCaller,
                                 run_->cancel, tell_wait);
   if (--run_->waiting_calls == 0) {
     const std::scoped_lock lock(run_->mutex);
