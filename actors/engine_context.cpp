@@ -1,5 +1,6 @@
 #include "actors/engine_context.hpp"
 
+#include "actors/suspension.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "store/base_row_reader.hpp"
@@ -219,7 +220,9 @@ Result<GenerateReply> EngineContext::generate(const GenerateRequest& request,
   ActorProvider actor_provider(core_);
   UsageRecord record;
   RetryHooks hooks;
-  hooks.on_attempt = [&](int attempt) {
+  std::uint64_t place = 0;
+  hooks.on_attempt = [&](int attempt) -> Status {
+    place = INDX_TRY(admit_model_call(estimate_call_tokens(request)));
     record = {.id = new_ulid(core_.parts.clock.now(), core_.parts.random),
               .operation = run_->operation,
               .provider = provider(),
@@ -229,9 +232,13 @@ Result<GenerateReply> EngineContext::generate(const GenerateRequest& request,
               .request_id = run_->principal.request_id,
               .attempt = attempt,
               .started_at = core_.parts.clock.now()};
-    return commit_usage(record, true);
+    const Status begun = commit_usage(record, true);
+    if (!begun.has_value()) core_.parts.model_gate.give_back(place);
+    return begun;
   };
   hooks.on_result = [&](int /*attempt*/, const Result<GenerateReply>& reply) {
+    core_.parts.model_gate.settle(place, reply);
+    hold_for_long_pause(reply);
     record.finished_at = core_.parts.clock.now();
     record.status = reply.has_value() ? "succeeded" : "failed";
     if (reply.has_value()) {
@@ -247,7 +254,12 @@ Result<GenerateReply> EngineContext::generate(const GenerateRequest& request,
     }
     unsettled_.push_back(record);
   };
+  hooks.wait = [&](milliseconds time, const CancelToken& cancel) {
+    if (!run_->is_held) wait_unless_cancelled(time, cancel);
+  };
   auto reply = generate_with_retry(actor_provider, request, run_->cancel, hooks);
+  if (is_job() && !reply.has_value() && asks_to_wait(reply.error()))
+    reply = hold(snoozed_by(reply.error()));
   if (is_in_step_) return reply;  // committed together with the step's result
   for (const auto& used : std::exchange(unsettled_, {})) INDX_TRY(commit_usage(used, false));
   return reply;

@@ -39,12 +39,16 @@ struct Run {
   int priority = 0;                           ///< likewise
   std::atomic<bool> has_lost_lease = false;
   std::atomic<int> emitted = 0;
+  std::atomic<int> waiting_calls = 0;  ///< of a model, for their turn
+  std::atomic<bool> is_held = false;   ///< `held` is set: nothing new begins
 
   std::mutex mutex;  ///< guards what follows
   std::set<std::string> used_keys;
   JobProgress progress;
   bool has_untold_progress = false;
   bool has_told_last = false;  ///< the phase's last unit is done, and was told
+  std::string waits_for;       ///< as JobProgress says
+  std::optional<Error> held;   ///< the suspension of a job that gives its runner back
   std::chrono::nanoseconds started{}, last_told{};
   std::int64_t model_calls = 0;
   double cost_usd = 0;
@@ -125,6 +129,11 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   Result<std::optional<Json>> stored_step(const std::string& key, const std::string& inputs_hash);
   WriteRequest write_request(const NoteChange& change) const;
   Result<WriteOutcome> send(WriteRequest request);
+  std::optional<Error> held() const;
+  Error hold(Error suspension);
+  void hold_for_long_pause(const Result<GenerateReply>& reply);
+  Result<std::uint64_t> admit_model_call(std::int64_t tokens);
+  void tell_progress(const std::optional<JobProgress>& progress, bool at_once);
   Status commit_usage(const UsageRecord& record, bool is_start);
   void note_lost_lease(const Error& error);
   Result<Json> change_leased(std::function<Result<Json>(State&)> apply);

@@ -49,6 +49,8 @@ void count_job_events(Parts& parts, const std::vector<Event>& events) {
   for (const Event& event : events) {
     const auto why = event.data.value("reason", "");
     // With another reason an operator asked for it.
+    if (event.kind == "job.snoozed")
+      parts.metrics.job_snoozes.of({kind_label(parts, event.data.value("operation", ""))}).add();
     const bool is_retry = event.kind == "job.retrying" && (why.empty() || why == "interrupted");
     if (!is_retry && event.kind != "job.finished") continue;
     const auto kind = kind_label(parts, event.data.value("operation", ""));

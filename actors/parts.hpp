@@ -1,6 +1,7 @@
 #pragma once
 #include "actors/lane_pool.hpp"
 #include "actors/link_changes.hpp"
+#include "actors/model_gate.hpp"
 #include "actors/own_writes.hpp"
 #include "actors/parsed_notes.hpp"
 #include "actors/permits.hpp"
@@ -52,6 +53,8 @@ struct Parts {
   std::string event_epoch;
 
   Metrics metrics;  // outlives the lanes
+  ModelGate model_gate{
+      {config.ai.requests_per_minute, config.ai.tokens_per_minute}, clock, metrics};
   LanePool lanes;
   RunningJobs running;
   IndexProgress indexing;

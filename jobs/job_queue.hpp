@@ -19,6 +19,12 @@ struct StepRecord {
   Json output;
 };
 
+/// How often in a row the wish of a provider to be left alone is granted to a job that stores no
+/// step meanwhile, and how long a pause it may ask for. What comes beyond is a failure like any
+/// other, which counts an attempt: so no job is put off for ever.
+inline constexpr int kMaxSnoozes = 20;
+inline constexpr milliseconds kLongestSnooze = std::chrono::hours(24);
+
 /// The rules and the SQL of the tables of jobs and their steps in state.db. No threads, no
 /// transactions of its own: the caller (the state actor) wraps calls into its commit. Each call
 /// changes nothing when it fails.
@@ -66,8 +72,9 @@ class JobQueue {
   Result<std::vector<StopAsked>> heartbeat(const std::string& instance);
   Status set_progress(const Lease& lease, const JobProgress& progress);
   /// Ends a try. Gives the job as it is now (Scheduled again after a retryable failure, Dead when
-  /// attempts are used up), and the jobs that changed with it: a parent that goes on, a job that
-  /// runs once more.
+  /// attempts are used up, Sleeping when it was snoozed: at least as long as `retry_after`, and
+  /// longer with each time in a row), and the jobs that changed with it: a parent that goes on, a
+  /// job that runs once more.
   struct Ended {
     Job job;
     std::vector<Job> others = {};
@@ -155,8 +162,9 @@ class JobQueue {
   Result<std::vector<OpenKind>> open_kinds(const std::vector<KnownKind>& known);
   Result<std::optional<std::int64_t>> most_urgent(std::vector<OpenKind>& open,
                                                   const std::string& only);
-  Result<milliseconds> next_try_delay(const Job& job, const JobOutcome& outcome,
+  Result<milliseconds> next_try_delay(const Job& job, int tries, const JobOutcome& outcome,
                                       const std::vector<KnownKind>& known);
+  Result<bool> snooze(Job& job, const JobOutcome& outcome, const std::vector<KnownKind>& known);
   Status end_try(Job& job, const JobOutcome& outcome, const std::vector<KnownKind>& known);
   Status save_ended(Job& job, std::vector<Job>& others);
   Result<Job> cancel_one(Job job, std::vector<Job>& others);

@@ -31,6 +31,7 @@ constexpr std::array kTransitions = {
     Transition{JobState::Running, JobEvent::OwnerDied, JobState::Ready},
     Transition{JobState::Running, JobEvent::CrashedTooOften, JobState::Dead},
     Transition{JobState::Running, JobEvent::Sleep, JobState::Sleeping},
+    Transition{JobState::Running, JobEvent::Snooze, JobState::Sleeping},
     Transition{JobState::Running, JobEvent::Wait, JobState::Waiting},
     Transition{JobState::Waiting, JobEvent::ChildrenEnded, JobState::Ready},
 

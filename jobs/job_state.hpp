@@ -24,6 +24,7 @@ enum class JobEvent : std::uint8_t {
   Park,
   Support,
   Sleep,
+  Snooze,
   Wait,
   ChildrenEnded,
   Pause,

@@ -17,7 +17,8 @@ constexpr JobEvent kAllEvents[] = {JobEvent::Due,           JobEvent::Claim,
                                    JobEvent::Park,          JobEvent::Support,
                                    JobEvent::Sleep,         JobEvent::Wait,
                                    JobEvent::ChildrenEnded, JobEvent::Pause,
-                                   JobEvent::Resume,        JobEvent::Redrive};
+                                   JobEvent::Resume,        JobEvent::Redrive,
+                                   JobEvent::Snooze};
 
 }  // namespace
 

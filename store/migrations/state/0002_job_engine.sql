@@ -44,6 +44,8 @@ CREATE TABLE jobs_2 (
   updated_at INTEGER NOT NULL,
   started_at INTEGER,
   finished_at INTEGER,
+  -- tries in a row that ended because a provider asked to be left alone, without a step stored
+  snoozes INTEGER NOT NULL DEFAULT 0 CHECK (snoozes >= 0),
   step_count INTEGER NOT NULL DEFAULT 0 CHECK (step_count BETWEEN 0 AND 200000),
   step_bytes INTEGER NOT NULL DEFAULT 0 CHECK (step_bytes BETWEEN 0 AND 67108864),
   CHECK (attempts BETWEEN 0 AND max_attempts),
@@ -131,7 +133,7 @@ CREATE TABLE job_errors (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
   lease INTEGER NOT NULL,         -- generation of the try
-  what TEXT NOT NULL CHECK (what IN ('failed', 'crashed', 'timed_out')),
+  what TEXT NOT NULL CHECK (what IN ('failed', 'crashed', 'timed_out', 'snoozed')),
   error TEXT NOT NULL,
   at INTEGER NOT NULL
 ) STRICT;
