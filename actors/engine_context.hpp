@@ -108,6 +108,8 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   Json indexing() override;
   Result<std::shared_ptr<const Corpus>> corpus() override;
   Result<Json> reindex(const Reindex& request) override;
+  Result<NamedFiles> find_named(const std::vector<std::string>& patterns, bool rebuild) override;
+  Result<Json> index_files(const std::vector<std::string>& paths, bool rebuild) override;
   // Models
   bool is_configured() const override;
   std::string provider() const override;

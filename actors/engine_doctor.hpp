@@ -8,23 +8,28 @@
 
 namespace indx {
 
-/// Makes an index of the files in a scratch folder beside the real one and compares the two.
+/// Makes an index of the files in a scratch folder beside the real one and compares the two. What a
+/// try of a job read there is there for the next try, unless the machine was started anew.
 class EngineDoctor : public Doctor {
  public:
   using TellProgress = std::function<void(const JobProgress&)>;
-  EngineDoctor(Core& core, CancelToken cancel, TellProgress tell)
-      : core_(core), cancel_(std::move(cancel)), tell_(std::move(tell)) {}
+  /// `job`: its id; empty for a call that nobody goes on with.
+  EngineDoctor(Core& core, CancelToken cancel, std::string job, TellProgress tell)
+      : core_(core), cancel_(std::move(cancel)), job_(std::move(job)), tell_(std::move(tell)) {}
 
   Result<Checkup> examine() override;
   Result<Pruned> prune() override;
 
  private:
   Status check_index(Checkup& checkup);
+  /// With the index that is made in the folder `scratch`.
+  Status compare_index(Checkup& checkup, const std::string& scratch, const ParseOptions& options);
   Status check_state(Checkup& checkup);
   void check_temp_files(Checkup& checkup);
 
   Core& core_;
   CancelToken cancel_;
+  std::string job_;
   TellProgress tell_;
 };
 

@@ -97,7 +97,8 @@ using WriterActor = caf::typed_actor<
 using IndexerActor = caf::typed_actor<
     /// Brings a few files up to date; answers after the commit with the paths that failed.
     caf::replies_to<atom::index_atom, IndexRequest>::with<Reply>,
-    /// Compares all files with the index and catches up in slices; answers with counts at the end.
+    /// Compares files with the index and catches up in slices; answers with counts at the end. Or
+    /// one of the other acts, which wait for their turn behind it.
     caf::replies_to<atom::scan_atom, ScanRequest>::with<Reply>,
     /// The next slice. Sent by the actor to itself.
     caf::reacts_to<atom::slice_atom>>;
