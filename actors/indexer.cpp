@@ -163,6 +163,10 @@ void IndexerState::start_next() {
   while (files && !current && !next_scans.empty()) {
     auto [request, promise] = std::move(next_scans.front());
     next_scans.pop_front();
+    if (parts->indexing.is_stopping) {
+      promise.deliver(actor_is_gone());
+      continue;
+    }
     auto answer = act(request);
     if (!current) {
       promise.deliver(Reply{std::move(answer)});
@@ -260,6 +264,11 @@ Status IndexerState::start_scan(Scan scan, FileIndexer::Difference difference) {
 
 void IndexerState::slice() {
   if (!current) return;
+  if (parts->indexing.is_stopping) {
+    for (auto& promise : current->promises) promise.deliver(actor_is_gone());
+    current.reset();
+    return start_next();
+  }
   if (const Status done = work_on_slice(); !done.has_value()) {
     if (NoteIndexWriter::is_damaged(done.error())) return heal(done.error());
     log_error("indexing stopped", {{"error", done.error().message}});

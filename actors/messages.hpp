@@ -94,6 +94,7 @@ struct EventBatch {
 };
 
 struct SubscribeRequest {
+  std::int64_t number = 0;  ///< of the subscription
   EventFilter filter;
   std::optional<std::string> last_event_id;
   std::function<bool(const Event&)> sink;

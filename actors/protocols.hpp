@@ -106,8 +106,7 @@ using IndexerActor = caf::typed_actor<
 /// Fans events out to subscribers, in id order.
 using EventBusActor =
     caf::typed_actor<caf::reacts_to<atom::publish_atom, EventBatch>,
-                     /// Replays what follows the given id, then goes on live. The answer holds the
-                     /// subscription's number.
+                     /// Replays what follows the given id, then goes on live.
                      caf::replies_to<atom::join_atom, SubscribeRequest>::with<Reply>,
                      caf::reacts_to<atom::leave_atom, std::int64_t>>;
 

@@ -116,6 +116,7 @@ std::vector<ChildSpec> engine_children(Core& core, Directory& directory,
     return spawn_state_actor(system, {parts, known, settings});
   });
   add("event_bus", [=](caf::actor_system& system) { return spawn_event_bus(system, parts); });
+  children.back().after_restart = [&core] { core.join_all_again(); };
   add("audit", [=](caf::actor_system& system) { return spawn_audit(system, parts); });
   add("indexer", [=](caf::actor_system& system) { return spawn_indexer(system, parts, known); });
   children.back().after_restart = [known] {

@@ -47,8 +47,9 @@ bool comes_to_units(const RunningServer& server, const std::string& id, const st
 
 }  // namespace
 
-TEST_CASE("a rebuild of the index that was killed goes on with the files that are left",
+TEST_CASE("a rebuild of the index that was killed or stopped goes on with the files that are left",
           "[end_to_end][E5][A75]") {
+  const bool is_killed = GENERATE(true, false);
   const TempFolder vault;
   fill_many(vault);
   std::string id;
@@ -62,13 +63,18 @@ TEST_CASE("a rebuild of the index that was killed goes on with the files that ar
       const auto indexing = server.call("GET", "/v1/vault/status").body["data"]["indexing"];
       return indexing["state"] == "indexing" && indexing["done"].get<int>() >= 200;
     }));
-    server.kill();
+    if (is_killed)
+      server.kill();
+    else
+      CHECK(server.stop() == 0);
   }
   RunningServer server(vault, {}, kUnlimited);
   const auto record = server.wait_for_job(id);
 
   CHECK(record["state"] == "succeeded");
-  CHECK(record["crashes"] == 1);
+  CHECK(record["attempts"] == 0);
+  CHECK(record["crashes"] == (is_killed ? 1 : 0));
+  CHECK(record["interruptions"] == (is_killed ? 0 : 1));
   const auto counts = record["result"]["counts"];
   CHECK(counts["created"].get<int>() < kManyNotes);
   CHECK(counts["created"].get<int>() + counts["updated"].get<int>() +
