@@ -117,7 +117,7 @@ void IndexerState::heal(const Error& error) {
   }
   if (const Status begun = begin_scan({}); !begun.has_value()) {
     for (auto& promise : promises) promise.deliver(Reply{begun.error()});
-    return;
+    return start_next();
   }
   current->promises = std::move(promises);
   self->send(self, atom::slice_atom::value);
