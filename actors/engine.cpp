@@ -369,9 +369,10 @@ void EngineImpl::give_back_jobs() {
       INDX_TRY(state.finish(lease, outcome));
       return Json();
     });
-    if (!given.has_value())
-      log_warn("the next start takes it back",
-               {{"job_id", lease.job.value}, {"error", given.error().message}});
+    if (given.has_value()) continue;
+    // Storage fails, which the others would only wait for as well.
+    log_warn("the next start takes back what runs", {{"error", given.error().message}});
+    return;
   }
 }
 

@@ -17,9 +17,6 @@
 namespace indx {
 namespace {
 
-/// Nothing is lost, but somebody should know.
-constexpr int kStuckCode = 1;
-
 bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
@@ -106,10 +103,7 @@ int run_serve(const Invocation& invocation, const Environment& env, const Regist
   const auto config = serve_config(invocation, env);
   if (!config) return print_error(config.error());
   EngineOptions options;
-  options.on_stuck_stop = [] {
-    log_error("a handler ignores that the server stops; the process ends without it");
-    ::_exit(kStuckCode);
-  };
+  options.on_stuck_stop = end_stuck_process;
   auto engine = Engine::start(*config, registry, options);
   if (!engine) return print_error(start_error(*config, engine.error()));
   const auto dispatcher = make_dispatcher(registry, **engine);
