@@ -57,8 +57,11 @@ EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
       versions_(run_->core, run_->principal.path_scope()),
       lists_(run_->core, run_->principal.path_scope()),
       files_(run_->core, run_->principal.path_scope()),
-      doctor_(run_->core, run_->cancel, run_->lease ? run_->lease->job.value : "",
-              [this](const JobProgress& told) { progress(told); }),
+      doctor_(run_->core,
+              {.cancel = run_->cancel,
+               .job = run_->lease ? run_->lease->job.value : "",
+               .tell = [this](const JobProgress& told) { progress(told); },
+               .commit = [this](auto apply) { return change_in_step(std::move(apply)); }}),
       jobs_(run_->core, run_->principal),
       prefix_(std::move(prefix)) {}
 
@@ -274,7 +277,7 @@ Result<GenerateReply> EngineContext::generate(const GenerateRequest& request,
     unsettled_.push_back(record);
   };
   auto reply = generate_with_retry(actor_provider, request, run_->cancel, hooks);
-  if (is_in_step_) return reply;  // committed together with the step's result
+  if (open_step_ != nullptr) return reply;  // committed together with the step's result
   for (const auto& used : std::exchange(unsettled_, {})) INDX_TRY(commit_usage(used, false));
   return reply;
 }

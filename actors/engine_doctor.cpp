@@ -201,11 +201,11 @@ Status EngineDoctor::check_index(Checkup& checkup) {
   }
 
   const ParseOptions options{parts.config.legacy_properties};
-  auto scratch = INDX_TRY(
-      ScratchFolder::make(dir, job_.empty() ? parts.random.hex(8) : job_, scratch_mark(options)));
+  auto scratch = INDX_TRY(ScratchFolder::make(
+      dir, caller_.job.empty() ? parts.random.hex(8) : caller_.job, scratch_mark(options)));
   const Status compared = compare_index(checkup, scratch.path(), options);
-  const auto why = cancel_.reason();
-  if (!job_.empty() && (why == CancelReason::Shutdown || why == CancelReason::Pause))
+  const auto why = caller_.cancel.reason();
+  if (!caller_.job.empty() && (why == CancelReason::Shutdown || why == CancelReason::Pause))
     scratch.leave();
   return compared;
 }
@@ -220,8 +220,8 @@ Status EngineDoctor::compare_index(Checkup& checkup, const std::string& scratch,
   INDX_TRY(fresh.load());
   std::vector<IndexDifference> differences;
   for (int round = 0; round < kMostRounds; ++round) {
-    INDX_TRY(fresh.update(cancel_, tell_));
-    tell_({.done = round, .unit = "rounds", .phase = "compare"});
+    INDX_TRY(fresh.update(caller_.cancel, caller_.tell));
+    caller_.tell({.done = round, .unit = "rounds", .phase = "compare"});
     const auto path = cat(scratch, "/", kCopyPrefix, round, ".db");
     INDX_TRY(copy_index(dir, path));
     auto copy = INDX_TRY(open_copy(path));
@@ -230,12 +230,13 @@ Status EngineDoctor::compare_index(Checkup& checkup, const std::string& scratch,
         add(checkup, damaged_index("full text: " + problem));
     auto expected = INDX_TRY(open_copy(scratch + "/index.db"));
     differences.clear();
-    INDX_TRY(compare_indexes(copy, expected, cancel_, [&](IndexDifference difference) {
+    INDX_TRY(compare_indexes(copy, expected, caller_.cancel, [&](IndexDifference difference) {
       differences.push_back(std::move(difference));
     }));
     if (differences.empty()) break;
     std::this_thread::sleep_for(kBetweenRounds);
-    if (cancel_.is_cancelled()) return make_error(Reason::Cancelled, "The check was cancelled.");
+    if (caller_.cancel.is_cancelled())
+      return make_error(Reason::Cancelled, "The check was cancelled.");
   }
   for (auto& difference : differences) add(checkup, index_finding(std::move(difference)));
   checkup.files = static_cast<std::int64_t>(fresh.size());
@@ -260,8 +261,8 @@ Status EngineDoctor::check_state(Checkup& checkup) {
                   .message = std::move(problem.message),
                   .advice = problem.is_lost ? lost : left});
   };
-  tell_({.unit = "versions", .phase = "versions"});
-  checkup.versions = INDX_TRY(check_versions(db, dir, cancel_, [&](StateProblem problem) {
+  caller_.tell({.unit = "versions", .phase = "versions"});
+  checkup.versions = INDX_TRY(check_versions(db, dir, caller_.cancel, [&](StateProblem problem) {
     found(std::move(problem),
           "That version cannot be restored; others and the note itself are not concerned.",
           "Nothing: it goes with the next clearing up.");
@@ -313,7 +314,13 @@ Result<Checkup> EngineDoctor::examine() {
 }
 
 Result<Pruned> EngineDoctor::prune() {
-  return core_.change_for<Pruned>([](State& state) { return state.prune(); });
+  const auto pruned = std::make_shared<Pruned>();  // shared: the change may run after the caller
+                                                   // gave up
+  INDX_TRY(caller_.commit([pruned](State& state) -> Result<Json> {
+    *pruned = INDX_TRY(state.prune());
+    return to_json(*pruned);
+  }));
+  return *pruned;
 }
 
 }  // namespace indx

@@ -13,9 +13,14 @@ namespace indx {
 class EngineDoctor : public Doctor {
  public:
   using TellProgress = std::function<void(const JobProgress&)>;
-  /// `job`: its id; empty for a call that nobody goes on with.
-  EngineDoctor(Core& core, CancelToken cancel, std::string job, TellProgress tell)
-      : core_(core), cancel_(std::move(cancel)), job_(std::move(job)), tell_(std::move(tell)) {}
+  struct Caller {
+    CancelToken cancel;
+    std::string job;  ///< its id; empty for a call that nobody goes on with
+    TellProgress tell;
+    /// Commits a change together with the step that it is.
+    std::function<Result<Json>(std::function<Result<Json>(State&)>)> commit;
+  };
+  EngineDoctor(Core& core, Caller caller) : core_(core), caller_(std::move(caller)) {}
 
   Result<Checkup> examine() override;
   Result<Pruned> prune() override;
@@ -28,9 +33,7 @@ class EngineDoctor : public Doctor {
   void check_temp_files(Checkup& checkup);
 
   Core& core_;
-  CancelToken cancel_;
-  std::string job_;
-  TellProgress tell_;
+  Caller caller_;
 };
 
 }  // namespace indx
