@@ -147,8 +147,12 @@ class JobQueue {
   Result<Job> add(const JobRequest& request);
   Status promote_due();
   Status support(const std::vector<KnownKind>& known);
-  Result<std::vector<KnownKind>> open_kinds(const std::vector<KnownKind>& known);
-  Result<std::optional<std::int64_t>> most_urgent(const std::vector<KnownKind>& open,
+  struct OpenKind {
+    KnownKind kind;
+    std::int64_t places;  ///< how many more may run
+  };
+  Result<std::vector<OpenKind>> open_kinds(const std::vector<KnownKind>& known);
+  Result<std::optional<std::int64_t>> most_urgent(std::vector<OpenKind>& open,
                                                   const std::string& only);
   Result<milliseconds> next_try_delay(const Job& job, const JobOutcome& outcome,
                                       const std::vector<KnownKind>& known);
