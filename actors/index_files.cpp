@@ -72,7 +72,8 @@ FileIndexer::Difference FileIndexer::compare(
   return difference;
 }
 
-Result<FileIndexer::Difference> FileIndexer::look_at_named(const std::vector<std::string>& paths) const {
+Result<FileIndexer::Difference> FileIndexer::look_at_named(
+    const std::vector<std::string>& paths) const {
   Difference difference;
   for (const auto& path : paths) {
     auto file = INDX_TRY(find(path));
