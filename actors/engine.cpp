@@ -158,6 +158,7 @@ class EngineImpl : public Engine {
 
  private:
   Status make_owner_token(State& state);
+  void give_back_jobs();
   template <typename Handle>
   void drain(const Handle& actor, std::chrono::milliseconds deadline);
 
@@ -326,7 +327,7 @@ Status EngineImpl::release_key(const std::string& subject, const IdempotencyKey&
 Result<std::unique_ptr<Subscription>> EngineImpl::subscribe(
     const EventFilter& filter, const std::optional<std::string>& last_event_id,
     std::function<bool(const Event&)> sink) {
-  const auto number = INDX_TRY(core_->join({filter, last_event_id, std::move(sink)}));
+  const auto number = INDX_TRY(core_->join(filter, last_event_id, std::move(sink)));
   return std::unique_ptr<Subscription>(std::make_unique<BusSubscription>(*core_, number));
 }
 
@@ -357,6 +358,24 @@ void EngineImpl::drain(const Handle& actor, std::chrono::milliseconds deadline) 
                [](caf::error&) { log_warn("a part of the engine did not drain in time"); });
 }
 
+/// Those that ignore the stop; what they do from now on is refused. It was no fault of the jobs, so
+/// it costs them no attempt.
+void EngineImpl::give_back_jobs() {
+  for (const Lease& lease : parts_->running.leases()) {
+    log_warn("a job ignored the stop; it is given back", {{"job_id", lease.job.value}});
+    const auto given = core_->change([lease](State& state) -> Result<Json> {
+      JobOutcome outcome;
+      outcome.kind = JobOutcome::Kind::Returned;
+      INDX_TRY(state.finish(lease, outcome));
+      return Json();
+    });
+    if (given.has_value()) continue;
+    // Storage fails, which the others would only wait for as well.
+    log_warn("the next start takes back what runs", {{"error", given.error().message}});
+    return;
+  }
+}
+
 void EngineImpl::stop() {
   std::call_once(stopped_, [this] {
     parts_->is_draining = true;
@@ -364,16 +383,21 @@ void EngineImpl::stop() {
     const auto& jobs = parts_->config.jobs;
     state_writer_->drain();
     parts_->running.cancel_all(CancelReason::Shutdown);
+    parts_->indexing.is_stopping = true;  // after that, for jobs wait for scans
     for (auto waited = milliseconds(0); !parts_->running.empty() && waited < jobs.stop_grace;
          waited += milliseconds(5))
       std::this_thread::sleep_for(milliseconds(5));
-    if (!parts_->running.empty())
-      log_warn("jobs did not stop in time; the next start takes them back");
-    parts_->lanes.stop();
+    const bool is_stuck = !parts_->running.empty();
+    if (is_stuck)
+      give_back_jobs();
+    else
+      parts_->lanes.stop();
     drain(directory_.get<WriterActor>(), jobs.stop_grace);
     drain(directory_.get<AuditActor>(), jobs.stop_grace);
     std::error_code ignored;
     fs::remove(parts_->config.index_dir + "/server.json", ignored);
+    if (is_stuck && options_.on_stuck_stop) options_.on_stuck_stop();
+    parts_->lanes.stop();
     caf::anon_send_exit(supervisor_, caf::exit_reason::user_shutdown);
     supervisor_ = nullptr;
     directory_.clear();

@@ -112,6 +112,8 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   Json indexing() override;
   Result<std::shared_ptr<const Corpus>> corpus() override;
   Result<Json> reindex(const Reindex& request) override;
+  Result<NamedFiles> find_named(const std::vector<std::string>& patterns, bool rebuild) override;
+  Result<Json> index_files(const std::vector<std::string>& paths, bool rebuild) override;
   // Models
   bool is_configured() const override;
   std::string provider() const override;
@@ -137,6 +139,9 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   Status commit_usage(const UsageRecord& record, bool is_start);
   void note_lost_lease(const Error& error);
   Result<Json> change_leased(std::function<Result<Json>(State&)> apply);
+  /// A change that is all that the open step does: what it gives is stored with it as the result of
+  /// the step, so the step's function has to give the same.
+  Result<Json> change_in_step(std::function<Result<Json>(State&)> apply);
   struct Lanes;
   Result<Json> run_item(std::string_view phase, const MapItem& item, const MapFn& fn,
                         bool keeps_result);
@@ -158,7 +163,12 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   std::string prefix_;
   std::vector<UsageRecord>
       unsettled_;  ///< calls that ended inside the current step, committed with it
-  bool is_in_step_ = false;
+  /// The step whose function runs.
+  struct OpenStep {
+    std::string key, inputs_hash;
+    bool is_stored = false;
+  };
+  OpenStep* open_step_ = nullptr;
 };
 
 }  // namespace indx

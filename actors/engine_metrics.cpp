@@ -20,8 +20,7 @@ constexpr const char* kUnknownKind = "unknown";
 using JobsByState = std::map<std::pair<std::string, JobState>, std::int64_t>;
 
 void add_states(JobsByState& jobs, const std::string& kind) {
-  for (int state = 0; state <= static_cast<int>(JobState::Cancelled); ++state)
-    jobs.try_emplace({kind, static_cast<JobState>(state)}, 0);
+  for (const JobState state : job_states()) jobs.try_emplace({kind, state}, 0);
 }
 
 /// A label value: kinds of other versions of the program are no list that ends.

@@ -91,10 +91,12 @@ Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
   const auto full = INDX_TRY(take_key(key));
   const auto inputs_hash = canonical_hash(inputs);
   if (auto stored = INDX_TRY(stored_step(full, inputs_hash))) return std::move(*stored);
-  const bool outer = std::exchange(is_in_step_, true);
+  OpenStep open{full, inputs_hash};
+  OpenStep* const outer = std::exchange(open_step_, &open);
   auto result = fn();
-  is_in_step_ = outer;
-  const Json output = INDX_TRY(std::move(result));
+  open_step_ = outer;
+  Json output = INDX_TRY(std::move(result));
+  if (open.is_stored) return output;
   INDX_TRY(change_leased([lease = *run_->lease, step = StepRecord{full, inputs_hash, output},
                           usage = std::exchange(unsettled_, {})](State& state) -> Result<Json> {
     for (const auto& record : usage) INDX_TRY(state.usage.finish(record));
@@ -103,6 +105,20 @@ Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
   }));
   core_.parts.metrics.job_steps.add();
   return output;
+}
+
+Result<Json> EngineContext::change_in_step(std::function<Result<Json>(State&)> apply) {
+  if (open_step_ == nullptr) return core_.change(std::move(apply));
+  auto done = change_leased([apply = std::move(apply), lease = *run_->lease, key = open_step_->key,
+                             inputs_hash = open_step_->inputs_hash](State& state) -> Result<Json> {
+    Json output = INDX_TRY(apply(state));
+    INDX_TRY(state.queue.put_step(lease, {key, inputs_hash, output}));
+    return output;
+  });
+  if (!done.has_value()) return done;
+  open_step_->is_stored = true;
+  core_.parts.metrics.job_steps.add();
+  return done;
 }
 
 Result<WriteOutcome> EngineContext::write_step(std::string_view key, const NoteChange& change) {

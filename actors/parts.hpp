@@ -26,6 +26,7 @@ struct IndexProgress {
   std::atomic<bool> is_running = false;
   std::atomic<bool> is_reindexing = false;  ///< somebody asked for it and waits: one at a time
   std::atomic<std::int64_t> done = 0, total = 0;
+  std::atomic<bool> is_stopping = false;  ///< the engine stops: the next start compares again
   /// All files were compared with the index since this start, and since it was last emptied.
   std::atomic<bool> is_complete = false;
 };

@@ -92,7 +92,8 @@ using WriterActor = caf::typed_actor<
 using IndexerActor = caf::typed_actor<
     /// Brings a few files up to date; answers after the commit with the paths that failed.
     caf::replies_to<atom::index_atom, IndexRequest>::with<Reply>,
-    /// Compares all files with the index and catches up in slices; answers with counts at the end.
+    /// Compares files with the index and catches up in slices; answers with counts at the end. Or
+    /// one of the other acts, which wait for their turn behind it.
     caf::replies_to<atom::scan_atom, ScanRequest>::with<Reply>,
     /// The next slice. Sent by the actor to itself.
     caf::reacts_to<atom::slice_atom>>;
@@ -100,8 +101,7 @@ using IndexerActor = caf::typed_actor<
 /// Fans events out to subscribers, in id order.
 using EventBusActor =
     caf::typed_actor<caf::reacts_to<atom::publish_atom, EventBatch>,
-                     /// Replays what follows the given id, then goes on live. The answer holds the
-                     /// subscription's number.
+                     /// Replays what follows the given id, then goes on live.
                      caf::replies_to<atom::join_atom, SubscribeRequest>::with<Reply>,
                      caf::reacts_to<atom::leave_atom, std::int64_t>>;
 

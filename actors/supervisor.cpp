@@ -115,6 +115,7 @@ std::vector<ChildSpec> engine_children(Core& core, Directory& directory, bool wi
     return spawn_state_actor(system, parts, known, &core.state_writer);
   });
   add("event_bus", [=](caf::actor_system& system) { return spawn_event_bus(system, parts); });
+  children.back().after_restart = [&core] { core.join_all_again(); };
   add("audit", [=](caf::actor_system& system) { return spawn_audit(system, parts); });
   add("indexer", [=](caf::actor_system& system) { return spawn_indexer(system, parts, known); });
   children.back().after_restart = [known] {

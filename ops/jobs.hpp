@@ -11,6 +11,8 @@
 
 namespace indx {
 
+struct Operation;  // ops/operation.hpp
+
 /// What the whole queue is at.
 struct QueueStatus {
   std::vector<JobCount> counts;
@@ -57,6 +59,8 @@ class Jobs {
   virtual Status pause_kind(const std::string& what) = 0;
   virtual Status resume_kind(const std::string& what) = 0;
 
+  /// What a job of this kind runs; null: there is no such operation.
+  virtual const Operation* operation_of(const std::string& kind) const = 0;
   /// By name.
   virtual Result<std::vector<Schedule>> schedules() = 0;
   /// Newest first.
