@@ -355,6 +355,7 @@ void read_provider(Reader& reader, AiConfig& ai) {
 void read_ai(Reader& reader, AiConfig& ai) {
   read_provider(reader, ai);
   reader.text("ai.model", ai.model);
+  reader.text("embeddings.model_file", ai.embeddings_model_file);
   reader.text("openai.base_url", ai.openai_base_url);
   const auto& url = ai.openai_base_url;
   if (!url.starts_with("http://") && !url.starts_with("https://"))
