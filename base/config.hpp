@@ -18,7 +18,7 @@ struct AiConfig {
   std::string provider;  ///< env `INDX_AI_PROVIDER`, config `ai.provider`; empty: AI is off
   std::string model;     ///< `INDX_AI_MODEL`, `ai.model`
   std::string openai_base_url = "https://api.openai.com/v1";  ///< `INDX_OPENAI_BASE_URL`
-  std::string openai_api_key;    ///< `INDX_OPENAI_API_KEY`, then `OPENAI_API_KEY`; never logged
+  std::string openai_api_key;  ///< `INDX_OPENAI_API_KEY`, then `OPENAI_API_KEY`; never logged
   /// `INDX_EMBEDDINGS_MODEL_FILE`; empty: where the program was installed
   std::string embeddings_model_file;
   int max_input_tokens = 64000;  ///< `INDX_AI_MAX_INPUT_TOKENS`, `ai.max_input_tokens`
