@@ -57,7 +57,10 @@ std::vector<std::vector<PieceId>> windows_of(const Tokenizer& tokenizer, std::st
   std::vector<PieceId> head;
   const auto line_end = text.find('\n');
   if (line_end != std::string_view::npos && !trim(text.substr(line_end)).empty()) {
-    head = tokenizer.encode(with_single_spaces(text.substr(0, line_end)));
+    auto line = with_single_spaces(text.substr(0, line_end));
+    if (!line.empty() && std::string_view(".!?:").find(line.back()) == std::string_view::npos)
+      line += '.';  // measured as better than a title that runs into the text
+    head = tokenizer.encode(line);
     if (head.size() > kMaxHeadPieces) head.resize(kMaxHeadPieces);
     text.remove_prefix(line_end);
   }

@@ -12,8 +12,8 @@ inline constexpr std::size_t kWindowPieces = 90;
 inline constexpr std::size_t kMaxHeadPieces = 32;
 
 /// Whole sentences, as many as fit, of a text of any length; a longer sentence is cut between
-/// words. Where the text has several lines, the first stands in front of every window. White space
-/// counts as one space. No window for a text without characters.
+/// words. Where the text has several lines, the first stands in front of every window, as a
+/// sentence. White space counts as one space. No window for a text without characters.
 std::vector<std::vector<PieceId>> windows_of(const Tokenizer& tokenizer, std::string_view text);
 
 }  // namespace indx::embed

@@ -96,6 +96,15 @@ TEST_CASE("the first line stands in front of every window of the others", "[ai]"
   CHECK(text_of(letters(), windows[1]).ends_with("▁aa.▁a▁b"));
 }
 
+TEST_CASE("a first line becomes a sentence where it is none", "[ai]") {
+  const auto tokenizer = letters().tokenizer();
+
+  const auto windows = windows_of(tokenizer, "h\naa");
+
+  REQUIRE(windows.size() == 1);
+  CHECK(text_of(letters(), windows[0]) == "▁h.▁aa");
+}
+
 TEST_CASE("a first line without others is the text; a long one is cut to leave room", "[ai]") {
   const auto tokenizer = letters().tokenizer();
 
