@@ -355,7 +355,6 @@ void read_provider(Reader& reader, AiConfig& ai) {
 void read_ai(Reader& reader, AiConfig& ai) {
   read_provider(reader, ai);
   reader.text("ai.model", ai.model);
-  reader.text("embeddings.model_file", ai.embeddings_model_file);
   reader.text("openai.base_url", ai.openai_base_url);
   const auto& url = ai.openai_base_url;
   if (!url.starts_with("http://") && !url.starts_with("https://"))
@@ -369,6 +368,7 @@ void read_ai(Reader& reader, AiConfig& ai) {
   reader.duration("ai.timeout_ms", ai.timeout);
   reader.globs("ai.allow_globs", ai.allow_globs);
   reader.globs("ai.deny_globs", ai.deny_globs);
+  reader.text("embeddings.model_file", ai.embeddings_model_file);
 }
 
 void read_jobs(Reader& reader, JobsConfig& jobs) {

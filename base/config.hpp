@@ -18,15 +18,15 @@ struct AiConfig {
   std::string provider;  ///< env `INDX_AI_PROVIDER`, config `ai.provider`; empty: AI is off
   std::string model;     ///< `INDX_AI_MODEL`, `ai.model`
   std::string openai_base_url = "https://api.openai.com/v1";  ///< `INDX_OPENAI_BASE_URL`
-  std::string openai_api_key;  ///< `INDX_OPENAI_API_KEY`, then `OPENAI_API_KEY`; never logged
-  /// `INDX_EMBEDDINGS_MODEL_FILE`; empty: where the program was installed
-  std::string embeddings_model_file;
+  std::string openai_api_key;    ///< `INDX_OPENAI_API_KEY`, then `OPENAI_API_KEY`; never logged
   int max_input_tokens = 64000;  ///< `INDX_AI_MAX_INPUT_TOKENS`, `ai.max_input_tokens`
   int max_output_tokens = 2048;  ///< `INDX_AI_MAX_OUTPUT_TOKENS`, `ai.max_output_tokens`
   double temperature = 0;        ///< `INDX_AI_TEMPERATURE`, `ai.temperature`
   std::chrono::milliseconds timeout{30000};  ///< `INDX_AI_TIMEOUT_MS`
   std::vector<std::string> allow_globs;  ///< `INDX_AI_ALLOW_GLOBS`, `ai.allow_globs`; empty: all
   std::vector<std::string> deny_globs;   ///< `INDX_AI_DENY_GLOBS`, `ai.deny_globs`; wins over allow
+  /// `INDX_EMBEDDINGS_MODEL_FILE`; empty: where the program was installed
+  std::string embeddings_model_file;
 };
 
 /// What is not set here is as `.obsidian/daily-notes.json` says.

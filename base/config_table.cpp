@@ -109,9 +109,6 @@ const std::vector<ConfigKey>& config_keys() {
              "builtin (local, without a model), openai (any compatible server) or none."),
       variable_only("embeddings.provider", "INDX_EMBEDDINGS_PROVIDER", Text,
                     "Stands for ai.provider where that is not set."),
-      variable_only("embeddings.model_file", "INDX_EMBEDDINGS_MODEL_FILE", Text,
-                    "File of the builtin embedding model; left out: in share/indx where the "
-                    "program is installed."),
       safety("ai.model", "INDX_AI_MODEL", Text, "The model to ask; openai needs one."),
       variable_only("openai.base_url", "INDX_OPENAI_BASE_URL", Text,
                     "Address of the OpenAI-compatible server."),
@@ -131,6 +128,9 @@ const std::vector<ConfigKey>& config_keys() {
              "variable."),
       tuning("ai.deny_globs", "INDX_AI_DENY_GLOBS", Globs,
              "Notes that match never reach a model, whatever ai.allow_globs says."),
+      variable_only("embeddings.model_file", "INDX_EMBEDDINGS_MODEL_FILE", Text,
+                    "File of the builtin embedding model; left out: in share/indx where the "
+                    "program is installed."),
       tuning("jobs.lease_ms", "INDX_JOBS_LEASE_MS", Integer,
              "Milliseconds after which a job without a heartbeat counts as left behind.", 2,
              kMaxMillis),

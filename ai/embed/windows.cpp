@@ -59,7 +59,7 @@ std::vector<std::vector<PieceId>> windows_of(const Tokenizer& tokenizer, std::st
   if (line_end != std::string_view::npos && !trim(text.substr(line_end)).empty()) {
     auto line = with_single_spaces(text.substr(0, line_end));
     if (!line.empty() && std::string_view(".!?:").find(line.back()) == std::string_view::npos)
-      line += '.';  // measured as better than a title that runs into the text
+      line += '.';  // the form that recall was measured with
     head = tokenizer.encode(line);
     if (head.size() > kMaxHeadPieces) head.resize(kMaxHeadPieces);
     text.remove_prefix(line_end);
