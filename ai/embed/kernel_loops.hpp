@@ -94,7 +94,7 @@ inline constexpr std::size_t kLanes = 16;
   for (std::size_t j = 0; j < count; ++j) scores[j] /= sum;
 }
 
-/// out[i] = sum over j of factors[j] * columns[j * stride + i]; `steps` is a multiple of 4.
+/// out[i] = sum over j < steps of factor(j) * columns[j * stride + i], in the order of j.
 template <typename Factor>
 [[gnu::always_inline]] inline void combine(Factor factor, std::size_t steps, const float* columns,
                                            std::size_t stride, std::size_t size,
