@@ -77,7 +77,8 @@ class GeminiFormat : public WireFormat {
     UpstreamFailure told;
     told.message = text_member(error, "message");
     told.code = text_member(error, "status");
-    told.status = static_cast<int>(count_member(error, "code").value_or(status_of_code(told.code)));
+    const auto code = count_member(error, "code").value_or(0);
+    told.status = code >= 400 && code < 600 ? static_cast<int>(code) : status_of_code(told.code);
     for (const auto& detail : member(error, "details"))
       if (const auto delay = parse_delay(text_member(detail, "retryDelay")))
         told.retry_after = delay;

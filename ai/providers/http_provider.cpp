@@ -137,9 +137,10 @@ class HttpProvider : public Provider {
     reply.text = answer.text;
     reply.usage = usage_of(request, answer);
     reply.finish_reason = answer.finish.value_or(FinishReason::Stop);
-    const auto fail = [&](const std::string& what, const char* cause, std::string_view upstream) {
+    const auto fail = [this, usage = to_json(reply.usage)](
+                          const std::string& what, const char* cause, std::string_view upstream) {
       auto error = client_.failure(what, cause, 200, upstream);
-      error.details["usage"] = to_json(reply.usage);
+      error.details["usage"] = usage;
       return error;
     };
     if (!answer.refusal.empty()) return fail("The model refused.", "refused", answer.refusal);

@@ -9,7 +9,8 @@
 namespace indx {
 namespace {
 
-constexpr std::size_t kMaxSchemaName = 64;  // of the strictest
+constexpr std::size_t kMaxSchemaName = 64;               // of the strictest
+constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // so that sums cannot overflow
 
 }  // namespace
 
@@ -45,7 +46,7 @@ std::string text_member(const Json& object, const char* name) {
 std::optional<std::int64_t> count_member(const Json& object, const char* name) {
   const auto& value = member(object, name);
   if (!value.is_number_integer()) return std::nullopt;
-  return std::max<std::int64_t>(0, value.get<std::int64_t>());
+  return std::clamp<std::int64_t>(value.get<std::int64_t>(), 0, kMostTokens);
 }
 
 std::optional<Json> parse_body(std::string_view text) {

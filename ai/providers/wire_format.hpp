@@ -80,6 +80,7 @@ class WireFormat {
 const Json& member(const Json& object, const char* name);
 /// The member as text, empty when it is missing or of another type.
 std::string text_member(const Json& object, const char* name);
+/// The member as a count from 0 to 10^12; nullopt when it is no whole number.
 std::optional<std::int64_t> count_member(const Json& object, const char* name);
 
 /// A body or event from outside, also when it holds invalid UTF-8; nullopt: no JSON.
