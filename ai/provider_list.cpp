@@ -64,6 +64,14 @@ bool lacks_key(const AiConfig& config, const std::string& provider) {
          upstream.base_url == upstream_of(usual, provider, "").base_url;
 }
 
+void warn_of_open_key(const Upstream& upstream) {
+  if (upstream.api_key.empty() || is_loopback_url(upstream.base_url) ||
+      !upstream.base_url.starts_with("http://"))
+    return;
+  log_warn(cat("The key of the provider ", upstream.provider,
+               " goes over the network unencrypted; use an https:// address"));
+}
+
 Error unknown_provider(const std::string& name, const char* key) {
   return invalid(cat("There is no AI provider `", name,
                      "`; use builtin, openai, ollama, anthropic, gemini, vercel-ai-gateway or "
@@ -107,6 +115,7 @@ Result<std::unique_ptr<Provider>> make_provider(const AiConfig& config) {
                  format->upstream().key_variable));
     return Made();
   }
+  warn_of_open_key(format->upstream());
   auto made = make_http_provider(config, std::move(format));
   if (config.test_record) return make_recording_provider(std::move(made), config.fixtures_dir);
   return made;
@@ -139,6 +148,7 @@ Result<std::unique_ptr<Embedder>> make_remote_embedder(const AiConfig& config) {
                  format->upstream().key_variable));
     return Made();
   }
+  warn_of_open_key(format->upstream());
   auto made = make_http_embedder(config, std::move(format));
   if (config.test_record) return make_recording_embedder(std::move(made), config.fixtures_dir);
   return made;

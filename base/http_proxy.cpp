@@ -83,4 +83,6 @@ std::string proxy_for(const ProxySettings& proxies, const std::string& url) {
   return to_lower(url.substr(0, 8)) == "https://" ? proxies.https : proxies.http;
 }
 
+bool is_loopback_url(const std::string& url) { return is_this_machine(host_of_url(url).host); }
+
 }  // namespace indx

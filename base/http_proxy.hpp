@@ -15,8 +15,10 @@ struct ProxySettings {
 ProxySettings proxies_of(
     const std::function<std::optional<std::string>(const std::string& name)>& environment);
 
-/// The proxy for a call of `url`; empty: none. This machine (localhost, 127.0.0.0/8, ::1) is always
-/// called directly.
+/// The proxy for a call of `url`; empty: none. This machine is always called directly.
 std::string proxy_for(const ProxySettings& proxies, const std::string& url);
+
+/// Whether the URL leads to this machine: localhost, 127.0.0.0/8 or ::1.
+bool is_loopback_url(const std::string& url);
 
 }  // namespace indx

@@ -377,6 +377,27 @@ TEST_CASE("provider contract: cancel closes the connection within a second",
   CHECK(std::chrono::steady_clock::now() - cancelled_at.load() < std::chrono::seconds(1));
 }
 
+TEST_CASE("provider contract: who has read enough of a stream ends the call",
+          "[ai][contract][D46]") {
+  const auto vendor = GENERATE(from_range(vendor_names()));
+  CAPTURE(vendor);
+  VendorServer server(vendor);
+  server.plan(fault_plan(VendorFault::HangInAnswer));
+  const auto provider = contract_provider(server.config());
+  const CancelToken cancel;
+  std::chrono::steady_clock::time_point cancelled_at;
+
+  const auto reply = provider->generate_stream(contract_question(), cancel, [&](std::string_view) {
+    cancelled_at = std::chrono::steady_clock::now();
+    cancel.cancel(CancelReason::Requested);
+  });
+
+  REQUIRE_FALSE(reply.has_value());
+  CHECK(reply.error().name() == "cancelled");
+  CHECK(server.saw_close());
+  CHECK(std::chrono::steady_clock::now() - cancelled_at < std::chrono::seconds(1));
+}
+
 TEST_CASE("provider contract: models are listed", "[ai][contract][G4]") {
   const auto vendor = GENERATE(from_range(vendor_names()));
   CAPTURE(vendor);

@@ -193,4 +193,22 @@ TEST_CASE("the proxy is chosen by scheme and host, and this machine is called di
   CHECK(proxy_for({"http://plain:1", "", "*"}, "http://models.test/").empty());
 }
 
+TEST_CASE("a TLS handshake that does not come to an end is a timeout of the connection", "[base]") {
+  const SilentServer server;
+  auto request = call_of(cat("https://127.0.0.1:", server.port(), "/"));
+  request.connect_timeout = milliseconds(80);
+  const auto begin = std::chrono::steady_clock::now();
+
+  CHECK(limit_of(http_exchange(request, CancelToken())) == "connect");
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(2));
+}
+
+TEST_CASE("URLs of this machine are told from those that only look so", "[base]") {
+  for (const char* own : {"http://localhost/", "http://127.0.0.1:11434", "https://[::1]/x"})
+    CHECK(is_loopback_url(own));
+  for (const char* other : {"http://localhost.test/", "http://127.0.0.1.test/", "http://10.0.0.1",
+                            "http://127.0.0.1@models.test/", "not a URL"})
+    CHECK_FALSE(is_loopback_url(other));
+}
+
 }  // namespace indx
