@@ -28,6 +28,11 @@ bool is_reasoning_model(std::string_view model) {
 bool is_strict(const Json& schema, int depth) {
   if (!schema.is_object()) return true;
   if (depth > kMaxSchemaDepth) return false;
+  static constexpr const char* kRefused[] = {
+      "allOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "patternProperties"};
+  if (std::any_of(std::begin(kRefused), std::end(kRefused),
+                  [&](const char* keyword) { return schema.contains(keyword); }))
+    return false;
   const auto& properties = member(schema, "properties");
   if (schema.value("type", Json()) == "object" || properties.is_object()) {
     if (member(schema, "additionalProperties") != false) return false;
@@ -37,8 +42,8 @@ bool is_strict(const Json& schema, int depth) {
           !is_strict(property, depth + 1))
         return false;
   }
-  for (const char* list : {"anyOf", "oneOf", "allOf"})
-    for (const auto& part : member(schema, list))
+  for (const char* parts : {"anyOf", "$defs"})
+    for (const auto& part : member(schema, parts))
       if (!is_strict(part, depth + 1)) return false;
   return is_strict(member(schema, "items"), depth + 1);
 }

@@ -9,7 +9,7 @@ std::unique_ptr<WireFormat> make_openai_format(Upstream upstream,
                                                const std::string& structured_output);
 
 /// Whether a schema may be asked for strictly: each object lists all its properties as required
-/// and allows no others.
+/// and allows no others, and no keyword stands in it that strict schemas refuse.
 bool fits_strict_mode(const Json& schema);
 
 }  // namespace indx

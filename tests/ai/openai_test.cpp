@@ -113,6 +113,15 @@ TEST_CASE("a schema is asked for strictly only where it is strict in every part"
       "required": ["a"], "additionalProperties": false})"));
   CHECK_FALSE(strict(R"({"type": "object", "properties": {"a": {"items": {"type": "object"}}},
       "required": ["a"], "additionalProperties": false})"));
+  CHECK(strict(R"({"type": "object", "properties": {}, "additionalProperties": false,
+      "$defs": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}})"));
+  CHECK_FALSE(strict(R"({"type": "object", "properties": {}, "additionalProperties": false,
+      "$defs": {"a": {"type": "object"}}})"));
+  for (const char* keyword : {"allOf", "oneOf", "not", "if", "patternProperties"})
+    CHECK_FALSE(
+        strict(cat(R"({"type": "object", "properties": {}, "additionalProperties": false, ")",
+                   keyword, "\": {}}")
+                   .c_str()));
 }
 
 TEST_CASE("free text comes back with its finish reason", "[ai][D9]") {
