@@ -407,8 +407,11 @@ void read_ai(Reader& reader, AiConfig& ai) {
   reader.duration("ai.connect_timeout_ms", ai.connect_timeout);
   reader.duration("ai.first_byte_timeout_ms", ai.first_byte_timeout);
   reader.duration("ai.idle_timeout_ms", ai.idle_timeout);
+  reader.number("ai.requests_per_minute", ai.requests_per_minute);
+  reader.number("ai.tokens_per_minute", ai.tokens_per_minute);
   reader.globs("ai.allow_globs", ai.allow_globs);
   reader.globs("ai.deny_globs", ai.deny_globs);
+  reader.text("embeddings.model_file", ai.embeddings_model_file);
 }
 
 void read_jobs(Reader& reader, JobsConfig& jobs) {

@@ -39,11 +39,17 @@ struct AiConfig {
   std::chrono::milliseconds first_byte_timeout{0};  ///< `INDX_AI_FIRST_BYTE_TIMEOUT_MS`; 0: none
   std::chrono::milliseconds idle_timeout{0};        ///< `INDX_AI_IDLE_TIMEOUT_MS`; 0: none
   ProxySettings proxies;                            ///< http_proxy, https_proxy, no_proxy
+  /// `INDX_AI_REQUESTS_PER_MINUTE`, `ai.requests_per_minute`; 0: any number
+  std::int64_t requests_per_minute = 0;
+  /// `INDX_AI_TOKENS_PER_MINUTE`, `ai.tokens_per_minute`; 0: any number
+  std::int64_t tokens_per_minute = 0;
   bool test_record = false;  ///< `AI_TEST_RECORD`: replies are kept in fixtures_dir
   bool test_replay = false;  ///< `AI_TEST_REPLAY`: and served from there, without any call
   std::string fixtures_dir;  ///< `AI_TEST_FIXTURES`; default `<index_dir>/ai-fixtures`
   std::vector<std::string> allow_globs;  ///< `INDX_AI_ALLOW_GLOBS`, `ai.allow_globs`; empty: all
   std::vector<std::string> deny_globs;   ///< `INDX_AI_DENY_GLOBS`, `ai.deny_globs`; wins over allow
+  /// `INDX_EMBEDDINGS_MODEL_FILE`; empty: where the program was installed
+  std::string embeddings_model_file;
 };
 
 /// What is not set here is as `.obsidian/daily-notes.json` says.
