@@ -1,6 +1,5 @@
 #include "store/state_schema.hpp"
 
-#include "generated/state_sql.hpp"
 #include "store/event_store.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/state_db.hpp"
@@ -8,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <fstream>
 #include <sys/stat.h>
 
 namespace indx {
@@ -76,7 +76,9 @@ TEST_CASE("a state.db of the first version keeps its jobs, steps and numbers of 
   const TempDir dir;
   {
     auto old = Database::open(dir.path() + "/state.db", {}).value();
-    migrate(old, dir.path() + "/state.db", {{1, state_sql::k_0001_initial}}).value();
+    std::ifstream file(INDX_FIRST_STATE_SQL);
+    const std::string first(std::istreambuf_iterator<char>(file), {});
+    migrate(old, dir.path() + "/state.db", {{1, first}}).value();
     REQUIRE(insert_raw_job(old, "", "'ready'").has_value());
     REQUIRE(
         old.execute("INSERT INTO job_steps VALUES ('j', 'a', 'h', '1', NULL, 1, 1)").has_value());
