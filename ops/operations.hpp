@@ -72,5 +72,6 @@ Operation token_list();
 Operation token_revoke();
 Operation ai_status();
 Operation ai_tag();
+Operation ai_metadata();
 
 }  // namespace indx

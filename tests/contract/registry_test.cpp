@@ -69,7 +69,8 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
             "job_revert",       "job_pause",         "job_resume",        "job_retry",
             "job_redrive",      "queue_status",      "queue_pause",       "queue_resume",
             "schedule_list",    "schedule_set",      "schedule_delete",   "token_create",
-            "token_list",       "token_revoke",      "ai_status",         "ai_tag"});
+            "token_list",       "token_revoke",      "ai_status",         "ai_tag",
+            "ai_metadata"});
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
@@ -124,6 +125,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("job_revert", "POST", "/v1/jobs/{id}/revert", "job revert");
   is("ai_status", "GET", "/v1/ai/status", "ai status");
   is("ai_tag", "POST", "/v1/ai/tag", "ai tag");
+  is("ai_metadata", "POST", "/v1/ai/metadata", "ai metadata");
 }
 
 TEST_CASE("each operation is described, scoped and consistent", "[contract]") {
