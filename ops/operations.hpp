@@ -73,5 +73,6 @@ Operation token_revoke();
 Operation ai_status();
 Operation ai_tag();
 Operation ai_metadata();
+Operation ai_extract();
 
 }  // namespace indx

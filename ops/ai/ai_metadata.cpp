@@ -1,16 +1,14 @@
 #include "ai/extractive/metadata_rules.hpp"
-#include "ai/value_text.hpp"
 #include "base/text.hpp"
 #include "ops/ai/ai_apply.hpp"
 #include "ops/ai/ai_grounding.hpp"
 #include "ops/ai/ai_invocation.hpp"
 #include "ops/ai/ai_notes.hpp"
 #include "ops/ai/metadata_fields.hpp"
-#include "ops/notes/note_view.hpp"
+#include "ops/ai/note_task.hpp"
 #include "ops/operations.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace indx {
 namespace ai_metadata_op {
@@ -90,29 +88,6 @@ Json key_warning(const char* code, const std::string& path, const std::string& k
   return Json{{"code", code}, {"path", path}, {"key", key}, {"reason", reason}};
 }
 
-MetadataTask task_of(const AiNote& source, const std::vector<MetadataRule>& rules,
-                     const std::string& language) {
-  const ParsedNote& note = *source.note;
-  MetadataTask task;
-  task.path = source.file.path.str();
-  task.title = title_of(note, source.file.path);
-  task.bytes = source.file.bytes;
-  task.properties = note.frontmatter.values;
-  std::set<std::string> seen;
-  for (const auto& link : note.links)
-    if (!link.external && !link.target.empty() && seen.insert(link.target).second)
-      task.links.push_back(link.target);
-  for (const auto& one : note.tasks) ++(one.status == ' ' ? task.open_tasks : task.done_tasks);
-  const Json* date = find_property(task.properties, "date");
-  if (const auto in_name = find_date(source.file.path.stem()))
-    task.day = in_name->date;
-  else if (date != nullptr && date->is_string())
-    task.day = normal_date(date->get_ref<const std::string&>()).value_or("");
-  for (const auto& rule : rules) task.fields.push_back(rule.field);
-  task.language = language;
-  return task;
-}
-
 /// The answer about one note: an answer in a wrong form is a warning, not the end.
 Result<MetadataReply> ask(Context& lane, const MetadataTask& task, const Input& in,
                           NoteResult& result) {
@@ -166,7 +141,8 @@ FoundField judge(const MetadataRule& rule, const FieldValue& found, const AiNote
 Result<Json> fill_in(Context& lane, const ScopedNote& scoped,
                      const std::vector<MetadataRule>& rules, const Input& in) {
   const AiNote source = INDX_TRY(read_scoped(lane, scoped));
-  const MetadataTask task = task_of(source, rules, in.language);
+  MetadataTask task = note_task(source, in.language);
+  for (const auto& rule : rules) task.fields.push_back(rule.field);
   NoteResult result;
   result.tokens = estimate_tokens(task.bytes);
   MetadataReply reply = INDX_TRY(ask(lane, task, in, result));

@@ -70,7 +70,7 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
             "job_redrive",      "queue_status",      "queue_pause",       "queue_resume",
             "schedule_list",    "schedule_set",      "schedule_delete",   "token_create",
             "token_list",       "token_revoke",      "ai_status",         "ai_tag",
-            "ai_metadata"});
+            "ai_metadata",      "ai_extract"});
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
@@ -126,6 +126,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("ai_status", "GET", "/v1/ai/status", "ai status");
   is("ai_tag", "POST", "/v1/ai/tag", "ai tag");
   is("ai_metadata", "POST", "/v1/ai/metadata", "ai metadata");
+  is("ai_extract", "POST", "/v1/ai/extract", "ai extract");
 }
 
 TEST_CASE("each operation is described, scoped and consistent", "[contract]") {
