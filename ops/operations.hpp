@@ -74,5 +74,6 @@ Operation ai_status();
 Operation ai_tag();
 Operation ai_metadata();
 Operation ai_extract();
+Operation ai_summarize();
 
 }  // namespace indx

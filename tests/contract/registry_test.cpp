@@ -70,7 +70,7 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
             "job_redrive",      "queue_status",      "queue_pause",       "queue_resume",
             "schedule_list",    "schedule_set",      "schedule_delete",   "token_create",
             "token_list",       "token_revoke",      "ai_status",         "ai_tag",
-            "ai_metadata",      "ai_extract"});
+            "ai_metadata",      "ai_extract",        "ai_summarize"});
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
@@ -127,6 +127,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("ai_tag", "POST", "/v1/ai/tag", "ai tag");
   is("ai_metadata", "POST", "/v1/ai/metadata", "ai metadata");
   is("ai_extract", "POST", "/v1/ai/extract", "ai extract");
+  is("ai_summarize", "POST", "/v1/ai/summarize", "ai summarize");
 }
 
 TEST_CASE("each operation is described, scoped and consistent", "[contract]") {
