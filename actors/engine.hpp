@@ -17,6 +17,9 @@ struct EngineOptions {
   bool scan_on_start = true;       ///< Command: bring the index up to date before the first search
                                    ///< (`--no-scan` clears it)
   std::vector<JobId> resume_jobs;  ///< Command: also run these
+  /// A handler ignored the stop for longer than the grace. Its job is given back and all else is
+  /// stored by then; who cannot wait for the handler ends the process here. Empty: waits for it.
+  std::function<void()> on_stuck_stop = {};
 };
 
 /// The running product of one vault: owns the lock, the actors, the lanes and the read connections.

@@ -64,13 +64,13 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
             "graph_neighbors",  "canvas_read",       "canvas_write",      "canvas_patch",
             "base_query",       "base_query_inline", "attachment_list",   "attachment_read",
             "attachment_write", "attachment_upload", "attachment_delete", "vault_config_get",
-            "vault_config_set", "vault_reindex",     "vault_doctor",      "vault_prune",
-            "job_list",         "job_get",           "job_events",        "job_cancel",
-            "job_revert",       "job_pause",         "job_resume",        "job_retry",
-            "job_redrive",      "queue_status",      "queue_pause",       "queue_resume",
-            "schedule_list",    "schedule_set",      "schedule_delete",   "token_create",
-            "token_list",       "token_revoke",      "ai_status",         "ai_tag",
-            "ai_metadata",      "ai_extract",        "ai_summarize"});
+            "vault_config_set", "vault_reindex",     "vault_index_paths", "vault_doctor",
+            "vault_prune",      "job_list",          "job_get",           "job_events",
+            "job_cancel",       "job_revert",        "job_pause",         "job_resume",
+            "job_retry",        "job_redrive",       "queue_status",      "queue_pause",
+            "queue_resume",     "schedule_list",     "schedule_set",      "schedule_delete",
+            "token_create",     "token_list",        "token_revoke",      "ai_status",
+            "ai_tag",           "ai_metadata",       "ai_extract",        "ai_summarize"});
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
@@ -108,6 +108,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("attachment_read", "GET", "/v1/files/{path}", "attachment get");
   is("attachment_write", "PUT", "/v1/files/{path}", "attachment put");
   is("vault_reindex", "POST", "/v1/vault/reindex", "vault index");
+  is("vault_index_paths", "POST", "/v1/vault/index-paths", "vault index-paths");
   is("base_query", "GET", "/v1/bases/{path}/query", "base query");
   is("base_query_inline", "POST", "/v1/bases/query", "base query-inline");
   is("vault_doctor", "POST", "/v1/vault/doctor", "doctor");
