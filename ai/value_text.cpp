@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 12> kMonthNames = {
     "january", "february", "march",     "april",   "may",      "june",
     "july",    "august",   "september", "october", "november", "december"};
 
-bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
 std::string date_text(const year_month_day& day) {
   char text[16];
@@ -41,7 +41,7 @@ std::optional<std::string> day_of(int year, int month, int day) {
 /// The number that is the whole text.
 std::optional<int> whole_number(std::string_view text) {
   int value = 0;
-  if (text.empty() || text.size() > 8 || !std::all_of(text.begin(), text.end(), is_ascii_digit))
+  if (text.empty() || text.size() > 8 || !std::all_of(text.begin(), text.end(), is_decimal))
     return std::nullopt;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
@@ -117,7 +117,7 @@ struct TimeOfDay {
 std::optional<TimeOfDay> time_of_day(std::string_view text) {
   TimeOfDay time;
   const auto take_two = [&](int* number) {
-    if (text.size() < 2 || !is_ascii_digit(text[0]) || !is_ascii_digit(text[1])) return false;
+    if (text.size() < 2 || !is_decimal(text[0]) || !is_decimal(text[1])) return false;
     *number = (text[0] - '0') * 10 + (text[1] - '0');
     text.remove_prefix(2);
     return true;
@@ -154,7 +154,7 @@ std::optional<TimeOfDay> time_of_day(std::string_view text) {
 std::size_t iso_date_end(std::string_view text) {
   if (text.size() < 11) return std::string_view::npos;
   for (std::size_t i = 0; i < 10; ++i)
-    if (i == 4 || i == 7 ? text[i] != '-' : !is_ascii_digit(text[i])) return std::string_view::npos;
+    if (i == 4 || i == 7 ? text[i] != '-' : !is_decimal(text[i])) return std::string_view::npos;
   return text[10] == 'T' || text[10] == 't' || text[10] == ' ' ? 10 : std::string_view::npos;
 }
 
@@ -168,7 +168,7 @@ std::optional<year_month_day> parsed_day(std::string_view day) {
 }
 
 bool is_date_border(std::string_view text, std::size_t at) {
-  return at >= text.size() || !(is_ascii_digit(text[at]) || (text[at] >= 'a' && text[at] <= 'z') ||
+  return at >= text.size() || !(is_decimal(text[at]) || (text[at] >= 'a' && text[at] <= 'z') ||
                                 (text[at] >= 'A' && text[at] <= 'Z'));
 }
 
@@ -210,15 +210,14 @@ std::optional<std::string> normal_datetime(std::string_view text) {
 std::optional<FoundDate> find_date(std::string_view text) {
   constexpr std::size_t kLongest = 20;
   for (std::size_t begin = 0; begin < text.size(); ++begin) {
-    const bool may_begin =
-        (is_ascii_digit(text[begin]) || (text[begin] >= 'A' && text[begin] <= 'Z') ||
-         (text[begin] >= 'a' && text[begin] <= 'z')) &&
-        (begin == 0 || is_date_border(text, begin - 1));
+    const bool may_begin = (is_decimal(text[begin]) || (text[begin] >= 'A' && text[begin] <= 'Z') ||
+                            (text[begin] >= 'a' && text[begin] <= 'z')) &&
+                           (begin == 0 || is_date_border(text, begin - 1));
     if (!may_begin) continue;
     for (auto length = std::min(kLongest, text.size() - begin); length >= 8; --length) {
       if (!is_date_border(text, begin + length)) continue;
       const auto part = text.substr(begin, length);
-      if (!is_ascii_digit(part.back())) continue;
+      if (!is_decimal(part.back())) continue;
       if (part.size() == 8 && whole_number(part)) continue;  // any number of eight digits
       if (auto date = normal_date(part)) return FoundDate{*date, begin, begin + length};
     }
@@ -265,10 +264,10 @@ std::optional<Json> number_of_text(std::string_view text, bool allow_unit) {
   }
   std::string digits;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool groups = text[i] == ',' && i > 0 && is_ascii_digit(text[i - 1]) &&
-                        text.size() - i >= 4 && is_ascii_digit(text[i + 1]) &&
-                        is_ascii_digit(text[i + 2]) && is_ascii_digit(text[i + 3]) &&
-                        (i + 4 == text.size() || !is_ascii_digit(text[i + 4]));
+    const bool groups = text[i] == ',' && i > 0 && is_decimal(text[i - 1]) &&
+                        text.size() - i >= 4 && is_decimal(text[i + 1]) &&
+                        is_decimal(text[i + 2]) && is_decimal(text[i + 3]) &&
+                        (i + 4 == text.size() || !is_decimal(text[i + 4]));
     if (!groups) digits += text[i];
   }
   if (digits.empty() || digits.size() > 25 ||
