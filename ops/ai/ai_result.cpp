@@ -84,6 +84,7 @@ void AiCost::add(const AiUsage& one) {
 }
 
 void AiTotal::add(const AiCost& cost) {
+  if (cost.model_calls == 0) return;  // nobody counted anything
   add_usage(usage_, cost.usage, !std::exchange(has_any_, true));
   model_calls_ += cost.model_calls;
 }

@@ -373,7 +373,7 @@ TEST_CASE("without a model, a summary is sentences of the notes", "[ops][C8]") {
         answer);
 }
 
-TEST_CASE("summarizing writes nothing and needs only the right to read", "[ops][C57]") {
+TEST_CASE("summarizing writes nothing and needs only the right to read", "[ops][D68]") {
   GardenNotes world;
   REQUIRE(run_operation(world, ai_summarize(), summary_call()));
   CHECK(world.writes.empty());
