@@ -1,7 +1,5 @@
 #include "ai/provider.hpp"
 
-#include "ai/providers/openai.hpp"
-#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -17,20 +15,6 @@ constexpr auto kRetryWindow = std::chrono::seconds(60);
 constexpr std::chrono::milliseconds kFirstWait{500};
 constexpr const char* kFinishNames[] = {"stop", "length", "content_filter", "error"};
 
-/// The local rules of ai/extractive: they answer without `generate`.
-class BuiltinProvider : public Provider {
- public:
-  std::string name() const override { return "builtin"; }
-  std::string model() const override { return "extractive"; }
-  bool can_generate() const override { return false; }
-  Result<GenerateReply> generate(const GenerateRequest&, const CancelToken&) override {
-    return make_error(
-        Reason::AiUnavailable,
-        "The builtin provider has no chat model; set INDX_AI_PROVIDER and INDX_AI_MODEL.",
-        {{"required_role", "chat"}});
-  }
-};
-
 bool is_blank(const AiUsage& usage) {
   return usage.input_tokens == 0 && usage.output_tokens == 0 && !usage.cost_usd;
 }
@@ -44,6 +28,14 @@ void wait_unless_cancelled(std::chrono::milliseconds time, const CancelToken& ca
   });
   std::unique_lock lock(mutex);
   wake.wait_for(lock, time, [&] { return cancel.is_cancelled(); });
+}
+
+/// What a model is told whose answer was no JSON of the wanted shape.
+ChatMessage second_question(const Error& error) {
+  const auto problem = error.details.value("upstream_message", "");
+  return {"user", cat("Your last answer cannot be used: ",
+                      problem.empty() ? "it is not valid JSON" : problem,
+                      ". Answer again with the JSON object alone.")};
 }
 
 Error call_cancelled() {
@@ -100,19 +92,16 @@ Result<GenerateReply> generate_reply_from_json(const Json& json) {
   }
 }
 
-Result<std::unique_ptr<Provider>> make_provider(const AiConfig& config) {
-  if (!config.enabled || config.provider.empty()) return std::unique_ptr<Provider>();
-  if (config.provider == "builtin")
-    return std::unique_ptr<Provider>(std::make_unique<BuiltinProvider>());
-  if (config.provider != "openai")
-    return invalid(cat("The AI provider `", config.provider,
-                       "` is not available in this version; use builtin or openai."),
-                   {{"key", "INDX_AI_PROVIDER"}, {"value", config.provider}});
-  if (config.model.empty()) {  // each role may be unset (row D2): the vault is served without AI
-    log_warn("AI is off: the openai provider needs a model; set INDX_AI_MODEL or ai.model");
-    return std::unique_ptr<Provider>();
-  }
-  return make_openai_provider(config);
+Result<GenerateReply> Provider::generate_stream(const GenerateRequest& request,
+                                                const CancelToken& cancel,
+                                                const OnDelta& on_delta) {
+  auto reply = generate(request, cancel);
+  if (reply && !reply->text.empty()) on_delta(reply->text);
+  return reply;
+}
+
+Result<std::vector<std::string>> Provider::list_models(const CancelToken&) {
+  return std::vector{model()};
 }
 
 bool is_transient(const Error& error) {
@@ -137,12 +126,25 @@ Result<GenerateReply> generate_with_retry(Provider& provider, const GenerateRequ
     return hooks.now ? hooks.now() : std::chrono::steady_clock::now().time_since_epoch();
   };
   const auto begin = now();
+  auto asked = request;
+  bool has_asked_again = false, has_begun = false;
+  const OnDelta on_delta = [&](std::string_view delta) {
+    has_begun = true;
+    hooks.on_delta(delta);
+  };
   for (int attempt = 1;; ++attempt) {
     if (cancel.is_cancelled()) return call_cancelled();
     if (hooks.on_attempt) INDX_TRY(hooks.on_attempt(attempt));
-    auto result = provider.generate(request, cancel);
+    auto result = hooks.on_delta ? provider.generate_stream(asked, cancel, on_delta)
+                                 : provider.generate(asked, cancel);
     if (hooks.on_result) hooks.on_result(attempt, result);
-    if (result || attempt > kMaxRetries || !is_transient(result.error())) return result;
+    if (result || has_begun || attempt > kMaxRetries) return result;
+    if (!has_asked_again && result.error().details.value("may_ask_again", false)) {
+      asked.messages.push_back(second_question(result.error()));
+      has_asked_again = true;
+      continue;
+    }
+    if (!is_transient(result.error())) return result;
     const auto pause = std::max(kFirstWait * (1 << (attempt - 1)),
                                 retry_after(result.error()).value_or(kFirstWait));
     if (now() - begin + pause > kRetryWindow) return result;

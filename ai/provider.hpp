@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace indx {
@@ -39,15 +40,18 @@ struct AiUsage {
 Json to_json(const AiUsage& usage);
 
 struct GenerateReply {
-  std::string text;
-  Json structured;  ///< parsed and checked against json_schema when one was given
+  std::string text;  ///< with a schema: `structured` as JSON text
+  Json structured;   ///< parsed and checked against json_schema when one was given
   AiUsage usage;
   FinishReason finish_reason = FinishReason::Stop;
 };
 Json to_json(const GenerateReply& reply);
 Result<GenerateReply> generate_reply_from_json(const Json& json);
 
-/// One model server. `generate` blocks; call it where blocking is fine. Safe from several threads
+/// Text of an answer as it comes, in whole characters.
+using OnDelta = std::function<void(std::string_view delta)>;
+
+/// One model server. Its calls block; call them where blocking is fine. Safe from several threads
 /// at once.
 class Provider {
  public:
@@ -56,15 +60,37 @@ class Provider {
   virtual std::string model() const = 0;
   virtual bool can_generate() const = 0;
   /// Errors: `ai_provider_error` {provider, upstream_status, upstream_message, retry_after_ms?,
-  /// usage? (the call was billed), cause: timeout | connect | status | parse | schema | refused},
-  /// `ai_input_too_large`, `cancelled`. One call is one exchange: retries are generate_with_retry's
-  /// business.
+  /// usage? (the call was billed), cause: timeout | connect | status | parse | schema | refused |
+  /// too_large | replay, may_ask_again?}, `ai_input_too_large`, `cancelled`. One call is one
+  /// exchange: retries are generate_with_retry's business.
   virtual Result<GenerateReply> generate(const GenerateRequest& request,
                                          const CancelToken& cancel) = 0;
+
+  /// Whether generate_stream hands over the text while the model still writes it.
+  virtual bool can_stream() const { return false; }
+  /// Like generate, with the same reply in the end; without a schema the deltas together are its
+  /// text. With one they are pieces of the model's JSON, of use for showing progress only. The
+  /// default makes one delta of the whole text.
+  virtual Result<GenerateReply> generate_stream(const GenerateRequest& request,
+                                                const CancelToken& cancel, const OnDelta& on_delta);
+
+  /// The names that `model` may have, as the server lists them. Errors: as of generate. The
+  /// default knows the configured one only.
+  virtual Result<std::vector<std::string>> list_models(const CancelToken& cancel);
 };
 
-/// nullptr when no provider is configured: AI is off. Fails with `validation_failed` for an unknown
-/// name or a missing model.
+enum class Support : std::uint8_t { No, Partial, Yes };
+
+/// What the API of a provider offers, whether or not indx makes use of it.
+struct ProviderTraits {
+  std::string_view id, display_name;
+  bool is_local = false, needs_key = false;
+  Support streaming, embeddings, tool_use, transcription, synthesis;
+};
+const std::vector<ProviderTraits>& provider_traits();
+
+/// nullptr when no provider is configured, or when it lacks its model or key: AI is off. Fails with
+/// `validation_failed` for an unknown name.
 Result<std::unique_ptr<Provider>> make_provider(const AiConfig& config);
 
 /// Whether the error is worth another try now (429, 5xx, timeout, connection lost), and how long
@@ -81,10 +107,13 @@ struct RetryHooks {
   std::function<void(std::chrono::milliseconds time, const CancelToken& cancel)>
       wait;                                       ///< returns early on cancel
   std::function<std::chrono::nanoseconds()> now;  ///< monotonic
+  OnDelta on_delta;                               ///< set: the call is streamed
 };
 
 /// One call with transport retries (rule G8): at most 3 after the first try, none begun later than
-/// 60 s after the start, and none before Retry-After has passed.
+/// 60 s after the start, and none before Retry-After has passed. A model that was asked for JSON by
+/// words alone is asked once more when its answer does not fit, with what was wrong. Nothing is
+/// tried again after a first delta: who reads them would read them twice.
 Result<GenerateReply> generate_with_retry(Provider& provider, const GenerateRequest& request,
                                           const CancelToken& cancel, const RetryHooks& hooks);
 

@@ -340,32 +340,73 @@ void read_server(Reader& reader, Config& config) {
   reader.number("versions.max_bytes", config.versions_max_bytes);
 }
 
-void read_provider(Reader& reader, AiConfig& ai) {
-  const char* key = reader.is_set("ai.provider") ? "ai.provider" : "embeddings.provider";
-  reader.text(key, ai.provider);
-  if (ai.provider == "none" || ai.provider == "off") ai.provider.clear();
-  if (ai.provider.empty() || ai.provider == "builtin" || ai.provider == "openai") return;
-  const std::vector<std::string> later = {"vercel-ai-gateway", "ollama", "anthropic", "google",
-                                          "huggingface"};
-  const bool is_later = std::find(later.begin(), later.end(), ai.provider) != later.end();
-  reader.fail(key, cat("builtin, openai or none",
-                       is_later ? " (the named one is not available in this version)" : ""));
+/// One of the providers, empty: none; `google` is another name of gemini.
+void read_provider_name(Reader& reader, const char* key, std::string& field) {
+  reader.text(key, field);
+  if (field == "none" || field == "off") field.clear();
+  if (field == "google") field = "gemini";
+  const std::vector<std::string> known = {
+      "", "builtin", "openai", "ollama", "anthropic", "gemini", "vercel-ai-gateway", "replay"};
+  if (std::find(known.begin(), known.end(), field) != known.end()) return;
+  reader.fail(
+      key, cat("builtin, openai, ollama, anthropic, gemini, vercel-ai-gateway, replay or none",
+               field == "huggingface" ? " (the named one is not available in this version)" : ""));
+}
+
+void read_providers(Reader& reader, AiConfig& ai) {
+  read_provider_name(reader, "embeddings.provider", ai.embeddings_provider);
+  if (reader.is_set("ai.provider"))
+    read_provider_name(reader, "ai.provider", ai.provider);
+  else
+    ai.provider = ai.embeddings_provider;
+  reader.text("ai.model", ai.model);
+  reader.text("embeddings.model", ai.embeddings_model);
+}
+
+void read_base_url(Reader& reader, const char* key, std::string& url) {
+  reader.text(key, url);
+  if (!url.starts_with("http://") && !url.starts_with("https://"))
+    reader.fail(key, "a http:// or https:// URL");
+  while (url.ends_with('/')) url.pop_back();
+}
+
+/// From our own variable, else from the one that the vendor's tools read.
+void read_key(Reader& reader, const char* key, const char* alias, std::string& field) {
+  reader.text(reader.is_set(key) ? key : alias, field);
+}
+
+void read_endpoints(Reader& reader, AiConfig& ai) {
+  read_base_url(reader, "openai.base_url", ai.openai_base_url);
+  read_key(reader, "openai.api_key", "openai.api_key_alias", ai.openai_api_key);
+  reader.text("openai.structured_output", ai.openai_structured_output);
+  read_base_url(reader, "ollama.base_url", ai.ollama_base_url);
+  read_base_url(reader, "anthropic.base_url", ai.anthropic_base_url);
+  read_key(reader, "anthropic.api_key", "anthropic.api_key_alias", ai.anthropic_api_key);
+  read_base_url(reader, "gemini.base_url", ai.gemini_base_url);
+  read_key(reader, "gemini.api_key", "gemini.api_key_alias", ai.gemini_api_key);
+  read_base_url(reader, "gateway.base_url", ai.gateway_base_url);
+  read_key(reader, "gateway.api_key", "gateway.api_key_alias", ai.gateway_api_key);
+}
+
+void read_fixtures(Reader& reader, AiConfig& ai, const std::string& index_dir) {
+  reader.flag("ai.test_record", ai.test_record);
+  reader.flag("ai.test_replay", ai.test_replay);
+  if (ai.test_record && (ai.test_replay || ai.provider == "replay"))
+    reader.fail("ai.test_record", "left out where replies are replayed");
+  reader.text("ai.fixtures_dir", ai.fixtures_dir);
+  if (ai.fixtures_dir.empty()) ai.fixtures_dir = index_dir + "/ai-fixtures";
 }
 
 void read_ai(Reader& reader, AiConfig& ai) {
-  read_provider(reader, ai);
-  reader.text("ai.model", ai.model);
-  reader.text("openai.base_url", ai.openai_base_url);
-  const auto& url = ai.openai_base_url;
-  if (!url.starts_with("http://") && !url.starts_with("https://"))
-    reader.fail("openai.base_url", "a http:// or https:// URL");
-  while (ai.openai_base_url.ends_with('/')) ai.openai_base_url.pop_back();
-  reader.text(reader.is_set("openai.api_key") ? "openai.api_key" : "openai.api_key_alias",
-              ai.openai_api_key);
+  read_providers(reader, ai);
+  read_endpoints(reader, ai);
   reader.number("ai.max_input_tokens", ai.max_input_tokens);
   reader.number("ai.max_output_tokens", ai.max_output_tokens);
   reader.number("ai.temperature", ai.temperature);
   reader.duration("ai.timeout_ms", ai.timeout);
+  reader.duration("ai.connect_timeout_ms", ai.connect_timeout);
+  reader.duration("ai.first_byte_timeout_ms", ai.first_byte_timeout);
+  reader.duration("ai.idle_timeout_ms", ai.idle_timeout);
   reader.number("ai.requests_per_minute", ai.requests_per_minute);
   reader.number("ai.tokens_per_minute", ai.tokens_per_minute);
   reader.globs("ai.allow_globs", ai.allow_globs);
@@ -432,6 +473,8 @@ Status read_config(Config& config, const std::string& file_text, const Environme
   read_server(reader, config);
   read_enabled(reader, layers, config.ai.enabled);
   read_ai(reader, config.ai);
+  read_fixtures(reader, config.ai, config.index_dir);
+  config.ai.proxies = proxies_of(env);
   read_jobs(reader, config.jobs);
   if (reader.error()) return *reader.error();
   return {};

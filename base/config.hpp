@@ -1,4 +1,5 @@
 #pragma once
+#include "base/http_proxy.hpp"
 #include "base/json.hpp"
 #include "base/result.hpp"
 
@@ -18,15 +19,33 @@ struct AiConfig {
   std::string provider;  ///< env `INDX_AI_PROVIDER`, config `ai.provider`; empty: AI is off
   std::string model;     ///< `INDX_AI_MODEL`, `ai.model`
   std::string openai_base_url = "https://api.openai.com/v1";  ///< `INDX_OPENAI_BASE_URL`
-  std::string openai_api_key;    ///< `INDX_OPENAI_API_KEY`, then `OPENAI_API_KEY`; never logged
-  int max_input_tokens = 64000;  ///< `INDX_AI_MAX_INPUT_TOKENS`, `ai.max_input_tokens`
-  int max_output_tokens = 2048;  ///< `INDX_AI_MAX_OUTPUT_TOKENS`, `ai.max_output_tokens`
-  double temperature = 0;        ///< `INDX_AI_TEMPERATURE`, `ai.temperature`
-  std::chrono::milliseconds timeout{30000};  ///< `INDX_AI_TIMEOUT_MS`
+  std::string openai_api_key;  ///< `INDX_OPENAI_API_KEY`, then `OPENAI_API_KEY`; never logged
+  std::string openai_structured_output = "json_schema";    ///< `INDX_OPENAI_STRUCTURED_OUTPUT`
+  std::string ollama_base_url = "http://127.0.0.1:11434";  ///< `INDX_OLLAMA_BASE_URL`
+  std::string anthropic_base_url = "https://api.anthropic.com";  ///< `INDX_ANTHROPIC_BASE_URL`
+  std::string anthropic_api_key;  ///< `INDX_ANTHROPIC_API_KEY`, then `ANTHROPIC_API_KEY`
+  std::string gemini_base_url =
+      "https://generativelanguage.googleapis.com/v1beta";  ///< `INDX_GEMINI_BASE_URL`
+  std::string gemini_api_key;  ///< `INDX_GEMINI_API_KEY`, then `GEMINI_API_KEY`
+  std::string gateway_base_url = "https://ai-gateway.vercel.sh/v1";  ///< `INDX_AI_GATEWAY_BASE_URL`
+  std::string gateway_api_key;      ///< `INDX_AI_GATEWAY_KEY`, then `AI_GATEWAY_API_KEY`
+  std::string embeddings_provider;  ///< `INDX_EMBEDDINGS_PROVIDER`; empty: not set
+  std::string embeddings_model;     ///< `INDX_EMBEDDINGS_MODEL`; empty: the provider's usual one
+  int max_input_tokens = 64000;     ///< `INDX_AI_MAX_INPUT_TOKENS`, `ai.max_input_tokens`
+  int max_output_tokens = 2048;     ///< `INDX_AI_MAX_OUTPUT_TOKENS`, `ai.max_output_tokens`
+  double temperature = 0;           ///< `INDX_AI_TEMPERATURE`, `ai.temperature`
+  std::chrono::milliseconds timeout{30000};         ///< `INDX_AI_TIMEOUT_MS`: a whole call
+  std::chrono::milliseconds connect_timeout{5000};  ///< `INDX_AI_CONNECT_TIMEOUT_MS`
+  std::chrono::milliseconds first_byte_timeout{0};  ///< `INDX_AI_FIRST_BYTE_TIMEOUT_MS`; 0: none
+  std::chrono::milliseconds idle_timeout{0};        ///< `INDX_AI_IDLE_TIMEOUT_MS`; 0: none
+  ProxySettings proxies;                            ///< http_proxy, https_proxy, no_proxy
   /// `INDX_AI_REQUESTS_PER_MINUTE`, `ai.requests_per_minute`; 0: any number
   std::int64_t requests_per_minute = 0;
   /// `INDX_AI_TOKENS_PER_MINUTE`, `ai.tokens_per_minute`; 0: any number
   std::int64_t tokens_per_minute = 0;
+  bool test_record = false;  ///< `AI_TEST_RECORD`: replies are kept in fixtures_dir
+  bool test_replay = false;  ///< `AI_TEST_REPLAY`: and served from there, without any call
+  std::string fixtures_dir;  ///< `AI_TEST_FIXTURES`; default `<index_dir>/ai-fixtures`
   std::vector<std::string> allow_globs;  ///< `INDX_AI_ALLOW_GLOBS`, `ai.allow_globs`; empty: all
   std::vector<std::string> deny_globs;   ///< `INDX_AI_DENY_GLOBS`, `ai.deny_globs`; wins over allow
   /// `INDX_EMBEDDINGS_MODEL_FILE`; empty: where the program was installed

@@ -1,5 +1,7 @@
 #include "base/http_client.hpp"
 
+#include "base/http_target.hpp"
+#include "base/socket_cutter.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -12,82 +14,33 @@
 #include <Poco/Net/SecureStreamSocket.h>
 #include <Poco/Net/SocketAddress.h>
 #include <Poco/Net/StreamSocket.h>
-#include <Poco/URI.h>
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <condition_variable>
 #include <csignal>
 #include <limits>
 #include <mutex>
 #include <sstream>
-#include <sys/socket.h>
 #include <thread>
 
 namespace indx {
 namespace {
 
 namespace pn = Poco::Net;
-using SteadyTime = std::chrono::steady_clock::time_point;
+using SteadyTime = SocketCutter::SteadyTime;
 using OnData = std::function<bool(std::string_view)>;
+using OnHead = std::function<void(const HttpClientResponse&)>;
 
 constexpr auto kConnectSlice = std::chrono::milliseconds(20);  // how soon a cancel ends a connect
 constexpr std::size_t kMaxChunkLine = 1024;
 constexpr std::size_t kMaxHeadBytes = 64U << 10U;
-
-/// Where a URL points.
-struct Target {
-  bool is_tls = false;
-  std::string host;  ///< without brackets; empty for a socket file
-  std::uint16_t port = 0;
-  std::string socket_path;
-  std::string path_and_query;
-  std::string authority;  ///< the Host header and the name in messages
-};
 
 bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return c > ' ' && c < 0x7F &&
            std::string_view("()<>@,;:\\\"/[]?={}").find(c) == std::string_view::npos;
   });
-}
-
-Result<Target> parse_url(const std::string& url) {
-  if (std::any_of(url.begin(), url.end(), [](char c) { return c <= ' ' || c == 0x7F; }))
-    return invalid("The URL holds white space or control characters.");
-  Target target;
-  if (url.starts_with("unix:")) {
-    const auto colon = url.find(':', 5);
-    if (colon == url.npos || colon == 5 || url.compare(colon + 1, 1, "/") != 0)
-      return invalid("A unix URL is unix:<path>:/<target>.");
-    target.socket_path =
-        percent_decode(url.substr(5, colon - 5));  // so that it may hold spaces and colons
-    if (target.socket_path.size() > 107)
-      return invalid("The path of the socket is longer than 107 bytes.");
-    target.path_and_query = url.substr(colon + 1);
-    target.authority = "localhost";
-    return target;
-  }
-  try {
-    const Poco::URI uri(url);
-    target.is_tls = uri.getScheme() == "https";
-    if (!target.is_tls && uri.getScheme() != "http")
-      return invalid("The URL must begin with http://, https:// or unix:.");
-    if (uri.getHost().empty()) return invalid("The URL has no host.");
-    if (!uri.getUserInfo().empty())
-      return invalid("The URL must not hold a user name or password.");
-    target.host = uri.getHost();
-    target.port = uri.getPort();
-    target.path_and_query = uri.getPathEtc().substr(0, uri.getPathEtc().find('#'));
-    if (!target.path_and_query.starts_with('/')) target.path_and_query.insert(0, "/");
-    const bool is_v6 = target.host.find(':') != std::string::npos;
-    target.authority = is_v6 ? cat('[', target.host, ']') : target.host;
-    if (target.port != (target.is_tls ? 443 : 80)) target.authority += cat(':', target.port);
-    return target;
-  } catch (const Poco::Exception&) {
-    return invalid("The URL cannot be understood.");
-  }
 }
 
 Status check_request(const HttpClientRequest& request) {
@@ -104,31 +57,6 @@ Status check_request(const HttpClientRequest& request) {
   }
   return {};
 }
-
-/// Ends blocking socket calls on cancel or at the deadline, by shutting the socket down. The socket
-/// must outlive it.
-class Cutter {
- public:
-  Cutter(int socket, const CancelToken& cancel, std::optional<SteadyTime> deadline)
-      : registration_(cancel.on_cancel([socket] { ::shutdown(socket, SHUT_RDWR); })) {
-    if (!deadline) return;
-    timer_ = std::jthread([this, socket, deadline](const std::stop_token& stop) {
-      std::unique_lock lock(mutex_);
-      wake_.wait_until(lock, stop, *deadline, [] { return false; });
-      if (stop.stop_requested()) return;
-      timed_out_ = true;
-      ::shutdown(socket, SHUT_RDWR);
-    });
-  }
-  bool timed_out() const { return timed_out_; }
-
- private:
-  std::atomic<bool> timed_out_ = false;
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  CancelToken::Registration registration_;
-  std::jthread timer_;  // last: ends before what it uses
-};
 
 /// Gives access to the bytes behind the response head: Poco's own body streams cannot tell a cut
 /// body from a whole one.
@@ -227,17 +155,22 @@ class BodyReader {
 /// One exchange from the name look-up to the last byte.
 class Exchange {
  public:
-  Exchange(const HttpClientRequest& request, Target target, const CancelToken& cancel)
-      : request_(request), target_(std::move(target)), cancel_(cancel) {
+  Exchange(const HttpClientRequest& request, HttpTarget target, ProxyHop proxy,
+           const CancelToken& cancel)
+      : request_(request), target_(std::move(target)), proxy_(std::move(proxy)), cancel_(cancel) {
+    if (!target_.socket_path.empty()) proxy_ = {};
     if (request.timeout.count() > 0) deadline_ = std::chrono::steady_clock::now() + request.timeout;
   }
 
-  Result<HttpClientResponse> run(std::size_t max_bytes, const OnData& on_data) {
+  Result<HttpClientResponse> run(std::size_t max_bytes, const OnData& on_data,
+                                 const OnHead& on_head) {
     try {
       const auto socket = INDX_TRY(connect());
-      const Cutter cutter(socket.impl()->sockfd(), cancel_, deadline_);
+      const bool is_timed =
+          deadline_ || request_.first_byte_timeout.count() > 0 || request_.idle_timeout.count() > 0;
+      SocketCutter cutter(socket.impl()->sockfd(), cancel_, deadline_, is_timed);
       try {
-        return talk(socket, cutter, max_bytes, on_data);
+        return talk(socket, cutter, max_bytes, on_data, on_head);
       } catch (const Poco::Exception& failure) {
         return lost(cutter, failure.name());
       }
@@ -250,18 +183,29 @@ class Exchange {
   Error cancelled() const {
     return make_error(Reason::Cancelled, cat("The call to ", target_.authority, " was cancelled."));
   }
-  Error timed_out() const {
-    return make_error(Reason::Timeout, cat(target_.authority, " did not answer within ",
-                                           request_.timeout.count(), " ms."));
+  Error timed_out(std::string_view limit) const {
+    const Json details{{"limit", limit}};
+    if (limit == "idle")
+      return make_error(Reason::Timeout,
+                        cat(target_.authority, " fell silent in the middle of its answer for ",
+                            request_.idle_timeout.count(), " ms."),
+                        details);
+    const auto time = limit == "connect"      ? request_.connect_timeout
+                      : limit == "first_byte" ? request_.first_byte_timeout
+                                              : request_.timeout;
+    return make_error(Reason::Timeout,
+                      cat(target_.authority, " did not answer within ", time.count(), " ms."),
+                      details);
   }
   Error no_connection(const std::string& why) const {
     return make_error(Reason::Unavailable,
-                      cat("No connection to ", target_.authority, ": ", why, "."),
+                      cat("No connection to ", target_.authority,
+                          proxy_.host.empty() ? "" : " through the proxy", ": ", why, "."),
                       {{"cause", "connect"}});
   }
-  Error lost(const Cutter& cutter, const std::string& why) const {
+  Error lost(const SocketCutter& cutter, const std::string& why) const {
     if (cancel_.is_cancelled()) return cancelled();
-    if (cutter.timed_out()) return timed_out();
+    if (const char* limit = cutter.expired()) return timed_out(limit);
     return make_error(Reason::Unavailable,
                       cat("The connection to ", target_.authority, " was lost: ", why, "."),
                       {{"cause", "lost"}});
@@ -272,15 +216,17 @@ class Exchange {
   Result<std::vector<pn::SocketAddress>> addresses() const {
     if (!target_.socket_path.empty())
       return std::vector{pn::SocketAddress(pn::SocketAddress::UNIX_LOCAL, target_.socket_path)};
-    if (pn::IPAddress literal; pn::IPAddress::tryParse(target_.host, literal))
-      return std::vector{pn::SocketAddress(literal, target_.port)};
+    const auto& host = proxy_.host.empty() ? target_.host : proxy_.host;
+    const auto port = proxy_.host.empty() ? target_.port : proxy_.port;
+    if (pn::IPAddress literal; pn::IPAddress::tryParse(host, literal))
+      return std::vector{pn::SocketAddress(literal, port)};
     struct Lookup {
       std::mutex mutex;
       std::condition_variable done;
       std::optional<std::vector<pn::IPAddress>> found;
     };
     const auto lookup = std::make_shared<Lookup>();  // shared: the thread may end after us
-    std::thread([lookup, host = target_.host] {
+    std::thread([lookup, host] {
       std::vector<pn::IPAddress> found;
       try {
         found = pn::DNS::hostByName(host).addresses();
@@ -294,12 +240,12 @@ class Exchange {
     std::unique_lock lock(lookup->mutex);
     while (!lookup->found) {
       if (cancel_.is_cancelled()) return cancelled();
-      if (std::chrono::steady_clock::now() >= limit) return timed_out();
+      if (std::chrono::steady_clock::now() >= limit) return timed_out(connect_limit_name());
       lookup->done.wait_for(lock, kConnectSlice);
     }
     std::vector<pn::SocketAddress> all;
     for (const auto& address : *lookup->found) {
-      const pn::SocketAddress whole(address, target_.port);
+      const pn::SocketAddress whole(address, port);
       if (std::find(all.begin(), all.end(), whole) == all.end()) all.push_back(whole);
     }
     if (all.empty()) return no_connection("the name is not known");
@@ -309,6 +255,11 @@ class Exchange {
   SteadyTime connect_limit() const {
     const auto limit = std::chrono::steady_clock::now() + request_.connect_timeout;
     return deadline_ ? std::min(limit, *deadline_) : limit;
+  }
+  const char* connect_limit_name() const {
+    const bool whole_is_shorter =
+        request_.timeout.count() > 0 && request_.timeout <= request_.connect_timeout;
+    return whole_is_shorter ? "whole" : "connect";
   }
 
   Result<pn::StreamSocket> connect() const {
@@ -334,7 +285,7 @@ class Exchange {
     const Poco::Timespan slice(0, std::chrono::microseconds(kConnectSlice).count());
     while (!socket.poll(slice, pn::Socket::SELECT_WRITE | pn::Socket::SELECT_ERROR)) {
       if (cancel_.is_cancelled()) return cancelled();
-      if (std::chrono::steady_clock::now() >= limit) return timed_out();
+      if (std::chrono::steady_clock::now() >= limit) return timed_out(connect_limit_name());
     }
     if (socket.impl()->socketError() != 0) return no_connection("the server refuses it");
     socket.setBlocking(true);
@@ -342,9 +293,12 @@ class Exchange {
     return socket;
   }
 
-  Result<HttpClientResponse> talk(pn::StreamSocket socket, const Cutter& cutter,
-                                  std::size_t max_bytes, const OnData& on_data) const {
+  Result<HttpClientResponse> talk(pn::StreamSocket socket, SocketCutter& cutter,
+                                  std::size_t max_bytes, const OnData& on_data,
+                                  const OnHead& on_head) const {
+    cutter.expect_within(request_.connect_timeout, "connect");
     if (target_.is_tls) {
+      if (!proxy_.host.empty()) INDX_TRY(open_tunnel(socket, cutter));
       try {
         socket = pn::SecureStreamSocket::attach(socket, target_.host, tls_context());
       } catch (const Poco::Exception& failure) {
@@ -357,10 +311,12 @@ class Exchange {
     session.setTimeout(Poco::Timespan(0));  // the cutter alone ends a wait
     socket.setReceiveTimeout(Poco::Timespan(0));
     socket.setSendTimeout(Poco::Timespan(0));
+    cutter.expect_within({}, "whole");
     send(session);
+    cutter.expect_within(request_.first_byte_timeout, "first_byte");
     pn::HTTPResponse head;
     do {
-      const auto text = read_head(session);
+      const auto text = read_head(session, cutter);
       if (!text) return lost(cutter, "the answer ended early");
       std::istringstream in(*text);
       head.clear();
@@ -373,7 +329,15 @@ class Exchange {
       auto& slot = response.headers[to_lower(replace_invalid_utf8(name))];
       slot += slot.empty() ? value : ", " + value;
     }
-    BodyReader reader(session, max_bytes, on_data);
+    if (on_head) on_head(response);
+    cutter.expect_within(request_.idle_timeout, "idle");
+    const OnData on_piece = [&](std::string_view piece) {
+      cutter.expect_within({}, "whole");  // the time that our side takes is not the peer's
+      const bool goes_on = on_data(piece);
+      cutter.expect_within(request_.idle_timeout, "idle");
+      return goes_on;
+    };
+    BodyReader reader(session, max_bytes, request_.idle_timeout.count() > 0 ? on_piece : on_data);
     switch (read_body(head, reader)) {
       case BodyEnd::Whole:
         if (!cancel_.is_cancelled() && !cutter.timed_out()) return response;
@@ -391,9 +355,38 @@ class Exchange {
     return lost(cutter, "");
   }
 
+  /// Asks the proxy for a way to the server, through which TLS goes unseen.
+  Status open_tunnel(pn::StreamSocket& socket, const SocketCutter& cutter) const {
+    const auto address = cat(
+        target_.host.find(':') == std::string::npos ? target_.host : cat('[', target_.host, ']'),
+        ':', target_.port);
+    auto request = cat("CONNECT ", address, " HTTP/1.1\r\nHost: ", address, "\r\n");
+    if (!proxy_.credentials.empty())
+      request += cat("Proxy-Authorization: ", proxy_.credentials, "\r\n");
+    request += "\r\n";
+    socket.setReceiveTimeout(Poco::Timespan(0));
+    socket.setSendTimeout(Poco::Timespan(0));
+    socket.sendBytes(request.data(), static_cast<int>(request.size()));
+    std::string head;  // read byte by byte: what follows belongs to TLS
+    for (char c = 0; !head.ends_with("\r\n\r\n"); head += c)
+      if (head.size() >= kMaxHeadBytes || socket.receiveBytes(&c, 1) != 1)
+        return cancel_.is_cancelled() || cutter.timed_out()
+                   ? lost(cutter, "")
+                   : no_connection("the proxy closed the connection");
+    const auto status = head.substr(0, head.find('\r'));
+    if (status.starts_with("HTTP/1.") && status.size() > 11 && status[9] == '2') return {};
+    return no_connection(cat("the proxy refuses it with status ",
+                             status.size() > 11 ? status.substr(9, 3) : "unknown"));
+  }
+
   void send(RawSession& session) const {
-    pn::HTTPRequest head(request_.method, target_.path_and_query, pn::HTTPMessage::HTTP_1_1);
+    const bool is_by_proxy = !proxy_.host.empty() && !target_.is_tls;
+    const auto line = is_by_proxy ? cat("http://", target_.authority, target_.path_and_query)
+                                  : target_.path_and_query;
+    pn::HTTPRequest head(request_.method, line, pn::HTTPMessage::HTTP_1_1);
     head.setHost(target_.authority);
+    if (is_by_proxy && !proxy_.credentials.empty())
+      head.set("Proxy-Authorization", proxy_.credentials);
     for (const auto& [name, value] : request_.headers) head.set(name, value);
     session.setKeepAlive(false);
     head.setKeepAlive(false);
@@ -414,9 +407,10 @@ class Exchange {
   }
 
   /// Poco takes a head that was cut for a whole one, so the end is looked for here.
-  static std::optional<std::string> read_head(RawSession& session) {
+  std::optional<std::string> read_head(RawSession& session, SocketCutter& cutter) const {
     std::string text;
     for (char c = 0; text.size() < kMaxHeadBytes && session.read_some(&c, 1) == 1;) {
+      if (text.empty()) cutter.expect_within(request_.idle_timeout, "idle");
       text += c;
       if (text.ends_with("\r\n\r\n") || text.ends_with("\n\n")) return text;
     }
@@ -433,21 +427,25 @@ class Exchange {
   }
 
   const HttpClientRequest& request_;
-  Target target_;
+  HttpTarget target_;
+  ProxyHop proxy_;
   const CancelToken& cancel_;
   std::optional<SteadyTime> deadline_;
 };
 
 Result<HttpClientResponse> exchange(const HttpClientRequest& request, const CancelToken& cancel,
-                                    std::size_t max_bytes, const OnData& on_data) {
+                                    std::size_t max_bytes, const OnData& on_data,
+                                    const OnHead& on_head = {}) {
   static const auto previous =
       std::signal(SIGPIPE, SIG_IGN);  // a peer that closes is an error, not the end of the process
   static_cast<void>(previous);
-  auto target = INDX_TRY(parse_url(request.url));
+  auto target = INDX_TRY(parse_http_url(request.url));
+  auto proxy = INDX_TRY(parse_proxy_url(request.proxy));
   INDX_TRY(check_request(request));
   if (cancel.is_cancelled())
     return make_error(Reason::Cancelled, cat("The call to ", target.authority, " was cancelled."));
-  return Exchange(request, std::move(target), cancel).run(max_bytes, on_data);
+  return Exchange(request, std::move(target), std::move(proxy), cancel)
+      .run(max_bytes, on_data, on_head);
 }
 
 }  // namespace
@@ -465,8 +463,8 @@ Result<HttpClientResponse> http_exchange(const HttpClientRequest& request,
 }
 
 Result<HttpClientResponse> http_stream(const HttpClientRequest& request, const CancelToken& cancel,
-                                       const OnData& on_data) {
-  return exchange(request, cancel, std::numeric_limits<std::size_t>::max(), on_data);
+                                       const OnData& on_data, const OnHead& on_head) {
+  return exchange(request, cancel, std::numeric_limits<std::size_t>::max(), on_data, on_head);
 }
 
 }  // namespace indx

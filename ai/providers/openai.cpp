@@ -1,238 +1,201 @@
 #include "ai/providers/openai.hpp"
 
-#include "ai/json_shape.hpp"
-#include "base/http_client.hpp"
 #include "base/text.hpp"
-#include "base/unicode.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdio>
 
 namespace indx {
 namespace {
 
-constexpr std::size_t kMaxUpstreamMessage = 300;
-constexpr const char* kOpenAiName = "openai";
+constexpr int kMaxSchemaDepth = 64;
 
-/// The member as text, empty when it is missing or of another type.
-std::string text_member(const Json& object, const char* name) {
-  const auto it = object.is_object() ? object.find(name) : object.end();
-  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
-}
-
-Json member(const Json& object, const char* name) {
-  const auto it = object.is_object() ? object.find(name) : object.end();
-  return it != object.end() ? *it : Json();
-}
-
-Json request_body(const AiConfig& config, const GenerateRequest& request) {
-  Json messages = Json::array();
-  if (!request.system.empty())
-    messages.push_back({{"role", "system"}, {"content", request.system}});
-  for (const auto& message : request.messages)
-    messages.push_back({{"role", message.role}, {"content", message.content}});
-  Json body{{"model", config.model},
-            {"messages", std::move(messages)},
-            {"temperature", request.temperature},
-            {"seed", request.seed},
-            {"max_tokens", std::min(request.max_output_tokens, config.max_output_tokens)}};
-  if (!request.json_schema.is_null()) {
-    Json schema{{"name", request.schema_name.empty() ? "reply" : request.schema_name},
-                {"strict", true},
-                {"schema", request.json_schema}};
-    body["response_format"] = {{"type", "json_schema"}, {"json_schema", std::move(schema)}};
-  }
-  return body;
-}
-
-std::int64_t prompt_tokens(const GenerateRequest& request) {
-  auto tokens = estimate_tokens(request.system);
-  for (const auto& message : request.messages) tokens += estimate_tokens(message.content);
-  return tokens;
-}
-
-FinishReason finish_reason_of(const std::string& name) {
+FinishReason openai_finish(const std::string& name) {
   if (name == "length") return FinishReason::Length;
   if (name == "content_filter") return FinishReason::ContentFilter;
-  if (name == "stop" || name.empty() || name == "eos") return FinishReason::Stop;
-  return FinishReason::Error;
+  static constexpr std::string_view kStops[] = {"stop", "eos", "tool_calls", "function_call"};
+  return std::find(std::begin(kStops), std::end(kStops), name) != std::end(kStops)
+             ? FinishReason::Stop
+             : FinishReason::Error;
 }
 
-/// Some servers wrap JSON in a code fence although they were given a schema.
-std::string_view without_fence(std::string_view text) {
-  text = trim(text);
-  if (!text.starts_with("```") || !text.ends_with("```") || text.size() < 6) return text;
-  text.remove_suffix(3);
-  text.remove_prefix(std::min(text.size(), text.find('\n')));
-  return trim(text);
+/// These take neither a temperature nor max_tokens.
+bool is_reasoning_model(std::string_view model) {
+  model = model.substr(model.rfind('/') + 1);  // npos + 1 is 0
+  return model.starts_with("o1") || model.starts_with("o3") || model.starts_with("o4") ||
+         model.starts_with("gpt-5");
 }
 
-class OpenAiProvider : public Provider {
+bool is_strict(const Json& schema, int depth) {
+  if (!schema.is_object()) return true;
+  if (depth > kMaxSchemaDepth) return false;
+  static constexpr const char* kRefused[] = {
+      "allOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "patternProperties"};
+  if (std::any_of(std::begin(kRefused), std::end(kRefused),
+                  [&](const char* keyword) { return schema.contains(keyword); }))
+    return false;
+  const auto& properties = member(schema, "properties");
+  if (schema.value("type", Json()) == "object" || properties.is_object()) {
+    if (member(schema, "additionalProperties") != false) return false;
+    const auto& required = member(schema, "required");
+    for (const auto& [name, property] : properties.items())
+      if (std::find(required.begin(), required.end(), name) == required.end() ||
+          !is_strict(property, depth + 1))
+        return false;
+  }
+  for (const char* parts : {"anyOf", "$defs"})
+    for (const auto& part : member(schema, parts))
+      if (!is_strict(part, depth + 1)) return false;
+  return is_strict(member(schema, "items"), depth + 1);
+}
+
+class OpenAiFormat : public WireFormat {
  public:
-  explicit OpenAiProvider(AiConfig config) : config_(std::move(config)) {}
-  std::string name() const override { return kOpenAiName; }
-  std::string model() const override { return config_.model; }
-  bool can_generate() const override { return true; }
+  OpenAiFormat(Upstream upstream, std::string structured_output)
+      : WireFormat(std::move(upstream)), structured_output_(std::move(structured_output)) {}
 
-  Result<GenerateReply> generate(const GenerateRequest& request,
-                                 const CancelToken& cancel) override {
-    const auto tokens = prompt_tokens(request);
-    if (tokens > config_.max_input_tokens)
-      return make_error(Reason::AiInputTooLarge,
-                        cat("The prompt has about ", tokens, " tokens, but at most ",
-                            config_.max_input_tokens, " are allowed (ai.max_input_tokens)."),
-                        {{"tokens", tokens}});
-    const auto response = http_exchange(http_request(request), cancel);
-    if (!response) return transport_error(response.error());
-    if (response->status < 200 || response->status > 299) return status_error(*response);
-    return read_reply(request, *response);
+  HttpClientRequest chat_call(const GenerateRequest& request, bool is_streamed) const override {
+    Json messages = Json::array();
+    if (const auto system = system_text(request); !system.empty())
+      messages.push_back({{"role", "system"}, {"content", system}});
+    for (const auto& message : request.messages)
+      messages.push_back({{"role", message.role}, {"content", message.content}});
+    Json body{{"model", upstream().model}, {"messages", std::move(messages)}};
+    if (is_reasoning_model(upstream().model)) {
+      body["max_completion_tokens"] = request.max_output_tokens;
+    } else {
+      body["temperature"] = request.temperature;
+      body["seed"] = request.seed;
+      body["max_tokens"] = request.max_output_tokens;
+    }
+    if (!request.json_schema.is_null()) ask_for_json(request, body);
+    if (is_streamed) {
+      body["stream"] = true;
+      body["stream_options"] = {{"include_usage", true}};
+    }
+    return post("/chat/completions", body);
+  }
+
+  void read_answer(const Json& body, ModelAnswer& answer) const override {
+    if (!member(body, "error").is_null()) answer.failure = read_failure(body);
+    const auto& choices = member(body, "choices");
+    if (!choices.is_array() || choices.empty()) return;
+    read_choice(choices[0], "message", answer);
+    read_usage(body, answer);
+  }
+
+  bool is_end(const StreamEvent& event) const override { return trim(event.data) == "[DONE]"; }
+
+  void read_event(const Json& data, ModelAnswer& answer) const override {
+    if (!member(data, "error").is_null()) answer.failure = read_failure(data);
+    const auto& choices = member(data, "choices");
+    if (choices.is_array() && !choices.empty()) read_choice(choices[0], "delta", answer);
+    read_usage(data, answer);
+  }
+
+  UpstreamFailure read_failure(const Json& body) const override {
+    const auto& error = member(body, "error");
+    UpstreamFailure told;
+    told.message = error.is_string() ? error.get<std::string>() : text_member(error, "message");
+    const auto& code = member(error, "code");
+    told.code = code.is_number_integer() ? code.dump() : text_member(error, "code");
+    if (told.code.empty()) told.code = text_member(error, "type");
+    told.status = status_of_code(told.code);
+    return told;
+  }
+
+  bool asks_by_words() const override { return structured_output_ == "json_object"; }
+
+  HttpClientRequest models_call() const override { return get("/models"); }
+  std::vector<std::string> read_models(const Json& body) const override {
+    std::vector<std::string> names;
+    for (const auto& model : member(body, "data"))
+      if (auto name = text_member(model, "id"); !name.empty()) names.push_back(std::move(name));
+    return names;
+  }
+
+  HttpClientRequest embed_call(std::span<const std::string> texts) const override {
+    return post("/embeddings", {{"model", upstream().model},
+                                {"input", std::vector(texts.begin(), texts.end())},
+                                {"encoding_format", "float"}});
+  }
+  std::vector<Json> read_embeddings(const Json& body) const override {
+    const auto& data = member(body, "data");
+    std::vector<Json> vectors(data.is_array() ? data.size() : 0);
+    for (std::size_t i = 0; i < vectors.size(); ++i) {
+      const auto place = static_cast<std::size_t>(
+          count_member(data[i], "index").value_or(static_cast<std::int64_t>(i)));
+      if (place >= vectors.size() || !vectors[place].is_null()) return {};
+      vectors[place] = member(data[i], "embedding");
+    }
+    return vectors;
   }
 
  private:
-  HttpClientRequest http_request(const GenerateRequest& request) const {
-    HttpClientRequest http;
-    http.method = "POST";
-    http.url = config_.openai_base_url + "/chat/completions";
-    http.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
-    if (!config_.openai_api_key.empty())
-      http.headers.emplace_back("Authorization", "Bearer " + config_.openai_api_key);
-    http.body = request_body(config_, request).dump(-1, ' ', false, Json::error_handler_t::replace);
-    http.timeout = config_.timeout;
-    http.connect_timeout = std::min(http.connect_timeout, config_.timeout);
-    return http;
+  std::string system_text(const GenerateRequest& request) const {
+    if (request.json_schema.is_null() || !asks_by_words()) return request.system;
+    return cat(request.system, request.system.empty() ? "" : "\n\n",
+               "Answer with one JSON object and nothing else. It must fit this JSON Schema: ",
+               request.json_schema.dump());
   }
 
-  std::string redacted(std::string_view text) const {
-    const auto clean = replace_invalid_utf8(text);
-    const auto safe = config_.openai_api_key.empty()
-                          ? clean
-                          : replace_all(clean, config_.openai_api_key, "[redacted]");
-    return std::string(prefix_at_grapheme(safe, kMaxUpstreamMessage));
+  void ask_for_json(const GenerateRequest& request, Json& body) const {
+    const auto name = schema_name_of(request);
+    const bool strict = fits_strict_mode(request.json_schema);
+    if (structured_output_ == "json_object") {
+      body["response_format"] = {{"type", "json_object"}};
+    } else if (structured_output_ == "tool_call") {
+      const Json function{{"name", name},
+                          {"description", "Gives the answer."},
+                          {"parameters", request.json_schema}};
+      body["tools"] = Json::array({{{"type", "function"}, {"function", function}}});
+      body["tool_choice"] = {{"type", "function"}, {"function", {{"name", name}}}};
+    } else {
+      body["response_format"] = {
+          {"type", "json_schema"},
+          {"json_schema", {{"name", name}, {"strict", strict}, {"schema", request.json_schema}}}};
+    }
   }
 
-  Error provider_error(const std::string& what, const char* cause, int status,
-                       std::string_view upstream) const {
-    return make_error(Reason::AiProviderError, what,
-                      {{"provider", kOpenAiName},
-                       {"upstream_status", status},
-                       {"upstream_message", redacted(upstream)},
-                       {"cause", cause}});
+  static void read_choice(const Json& choice, const char* part, ModelAnswer& answer) {
+    answer.is_answer = true;
+    const auto& message = member(choice, part);
+    const auto& content = member(message, "content");
+    if (content.is_string()) answer.text += content.get_ref<const std::string&>();
+    for (const auto& piece : content.is_array() ? content : Json::array())
+      answer.text += text_member(piece, "text");
+    answer.refusal += text_member(message, "refusal");
+    const auto& calls = member(message, "tool_calls");
+    if (calls.is_array() && !calls.empty() && count_member(calls[0], "index").value_or(0) == 0) {
+      answer.has_tool_call = true;
+      const auto& arguments = member(member(calls[0], "function"), "arguments");
+      if (arguments.is_string())
+        answer.arguments += arguments.get_ref<const std::string&>();
+      else if (arguments.is_object())
+        answer.arguments += arguments.dump();
+    }
+    if (const auto name = text_member(choice, "finish_reason"); !name.empty())
+      answer.finish = openai_finish(name);
   }
 
-  Error transport_error(const Error& error) const {
-    if (error.reason == Reason::Cancelled) return error;
-    if (error.reason == Reason::Timeout)
-      return provider_error("The AI provider did not answer in time.", "timeout", 0, error.message);
-    if (error.reason == Reason::TooLarge)
-      return provider_error("The AI provider's answer is too large.", "parse", 200, error.message);
-    if (error.reason == Reason::ValidationFailed) return error;  // a bad base URL or key
-    return provider_error("The AI provider cannot be reached or broke off.", "connect", 0,
-                          error.message);
+  static void read_usage(const Json& body, ModelAnswer& answer) {
+    const auto& usage = member(body, "usage");
+    if (!usage.is_object()) return;
+    answer.input_tokens = count_member(usage, "prompt_tokens");
+    answer.output_tokens = count_member(usage, "completion_tokens");
   }
 
-  Error status_error(const HttpClientResponse& response) const {
-    const auto body = parse_untrusted_json(response.body).value_or(Json());
-    const auto upstream_error = member(body, "error");
-    const auto code = text_member(upstream_error, "code");
-    auto message = upstream_error.is_string() ? upstream_error.get<std::string>()
-                                              : text_member(upstream_error, "message");
-    if (message.empty()) message = response.body;
-    if (code == "context_length_exceeded")
-      return make_error(Reason::AiInputTooLarge,
-                        "The prompt is too large for the model; lower ai.max_input_tokens.",
-                        {{"provider", kOpenAiName}, {"upstream_message", redacted(message)}});
-    auto error = provider_error(cat("The AI provider answered with status ", response.status, "."),
-                                "status", response.status, message);
-    if (!code.empty()) error.details["upstream_code"] = redacted(code);
-    if (const auto it = response.headers.find("retry-after"); it != response.headers.end())
-      if (const auto pause = parse_retry_after(it->second, SystemClock().now()))
-        error.details["retry_after_ms"] = pause->count();
-    return error;
-  }
-
-  AiUsage read_usage(const GenerateRequest& request, const Json& body,
-                     const std::string& text) const {
-    const auto usage = member(body, "usage");
-    const auto input = member(usage, "prompt_tokens"), output = member(usage, "completion_tokens");
-    if (input.is_number_integer() && output.is_number_integer())
-      return {std::max<std::int64_t>(0, input.get<std::int64_t>()),
-              std::max<std::int64_t>(0, output.get<std::int64_t>()),
-              {},
-              "reported"};
-    return {prompt_tokens(request), estimate_tokens(text), {}, "estimated"};
-  }
-
-  Result<GenerateReply> read_reply(const GenerateRequest& request,
-                                   const HttpClientResponse& response) const {
-    const auto body = parse_untrusted_json(response.body);
-    const auto choices = body ? member(*body, "choices") : Json();
-    if (!choices.is_array() || choices.empty())
-      return provider_error("The AI provider's answer is not a chat completion.", "parse",
-                            response.status, "");
-    const auto message = member(choices[0], "message");
-    GenerateReply reply;
-    reply.text = replace_invalid_utf8(text_member(message, "content"));
-    reply.usage = read_usage(request, *body, reply.text);
-    reply.finish_reason = finish_reason_of(text_member(choices[0], "finish_reason"));
-    const auto fail = [&](const std::string& what, const char* cause, const std::string& upstream) {
-      auto error = provider_error(what, cause, response.status, upstream);
-      error.details["usage"] = to_json(reply.usage);
-      return error;
-    };
-    if (const auto refusal = text_member(message, "refusal"); !refusal.empty())
-      return fail("The model refused.", "refused", refusal);
-    const bool wants_json = !request.json_schema.is_null();
-    if (reply.finish_reason == FinishReason::ContentFilter && (wants_json || reply.text.empty()))
-      return fail("The provider's content filter stopped the answer.", "refused", "");
-    if (!wants_json) return reply;
-    if (reply.finish_reason == FinishReason::Length)
-      return fail("The model's answer was cut at the output limit; raise max_output_tokens.",
-                  "parse", "");
-    auto structured = parse_untrusted_json(without_fence(reply.text));
-    if (!structured) return fail("The model's answer is not valid JSON.", "parse", "");
-    if (const auto errors = shape_errors(*structured, request.json_schema); !errors.empty())
-      return fail("The model's answer does not fit the schema.", "schema", join(errors, "; "));
-    reply.structured = std::move(*structured);
-    return reply;
-  }
-
-  const AiConfig config_;
+  const std::string structured_output_;
 };
 
 }  // namespace
 
-std::unique_ptr<Provider> make_openai_provider(const AiConfig& config) {
-  return std::make_unique<OpenAiProvider>(config);
+bool fits_strict_mode(const Json& schema) {
+  return schema.is_object() && schema.value("type", Json()) == "object" && is_strict(schema, 0);
 }
 
-std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view value, Timestamp now) {
-  using std::chrono::milliseconds;
-  const std::string text(trim(value));
-  double seconds = 0;
-  const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (failure == std::errc() && stop == text.data() + text.size() && seconds >= 0 && seconds < 1e9)
-    return milliseconds(static_cast<std::int64_t>(seconds * 1000));
-
-  static constexpr std::array<std::string_view, 12> kMonths = {
-      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  unsigned day = 0, hour = 0, minute = 0, second = 0;
-  int year = 0;
-  char month[4] = {};
-  if (std::sscanf(text.c_str(), "%*3s, %2u %3s %4d %2u:%2u:%2u GMT", &day, month, &year, &hour,
-                  &minute, &second) != 6)
-    return std::nullopt;
-  const auto* found = std::find(kMonths.begin(), kMonths.end(), month);
-  const std::chrono::year_month_day date{
-      std::chrono::year(year),
-      std::chrono::month(static_cast<unsigned>(found - kMonths.begin()) + 1),
-      std::chrono::day(day)};
-  if (found == kMonths.end() || !date.ok() || hour > 23 || minute > 59 || second > 60)
-    return std::nullopt;
-  const Timestamp then = std::chrono::sys_days(date) + std::chrono::hours(hour) +
-                         std::chrono::minutes(minute) + std::chrono::seconds(second);
-  return std::max(milliseconds(0), then - now);
+std::unique_ptr<WireFormat> make_openai_format(Upstream upstream,
+                                               const std::string& structured_output) {
+  return std::make_unique<OpenAiFormat>(std::move(upstream), structured_output);
 }
 
 }  // namespace indx

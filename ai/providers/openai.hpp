@@ -1,15 +1,15 @@
 #pragma once
-#include "ai/provider.hpp"
-#include "base/clock.hpp"
-
-#include <memory>
+#include "ai/providers/wire_format.hpp"
 
 namespace indx {
 
-/// Speaks the OpenAI-compatible `/chat/completions` format, which many local servers speak too.
-std::unique_ptr<Provider> make_openai_provider(const AiConfig& config);
+/// The OpenAI-compatible format (`/chat/completions`, `/embeddings`, `/models`), which many other
+/// servers speak too. `structured_output`: json_schema | tool_call | json_object.
+std::unique_ptr<WireFormat> make_openai_format(Upstream upstream,
+                                               const std::string& structured_output);
 
-/// How long a Retry-After header asks to wait: seconds or an HTTP date; nullopt when it is neither.
-std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view value, Timestamp now);
+/// Whether a schema may be asked for strictly: each object lists all its properties as required
+/// and allows no others, and no keyword stands in it that strict schemas refuse.
+bool fits_strict_mode(const Json& schema);
 
 }  // namespace indx

@@ -1,5 +1,6 @@
 #include "ai/providers/openai.hpp"
 
+#include "ai/providers/upstream_client.hpp"
 #include "base/hash.hpp"
 #include "base/http_client.hpp"
 #include "base/text.hpp"
@@ -23,14 +24,21 @@ AiConfig config_for(const std::string& base_url) {
   return config;
 }
 
+std::unique_ptr<Provider> openai_provider(const AiConfig& config) {
+  auto made = make_provider(config);
+  REQUIRE(made.has_value());
+  return std::move(*made);
+}
+
 GenerateRequest tags_request(const std::string& text) {
   GenerateRequest request;
   request.system = "System text.";
   request.messages = {{"user", text}};
   request.schema_name = "tags";
   request.json_schema = Json::parse(
-      R"({"type": "object", "required": ["tags"], "properties": {"tags": {"type": "array",
-    "items": {"type": "object", "properties": {"tag": {"type": "string"}}}}}})");
+      R"({"type": "object", "required": ["tags"], "additionalProperties": false,
+    "properties": {"tags": {"type": "array", "items": {"type": "object", "required": ["tag"],
+    "properties": {"tag": {"type": "string"}}}}}})");
   request.seed = 7;
   return request;
 }
@@ -46,7 +54,7 @@ Error error_after(const Json& fault,
                   const GenerateRequest& request = tags_request("Gardening gardening.")) {
   ModelServer server;
   server.script(fault);
-  const auto provider = make_openai_provider(config_for(server.base_url()));
+  const auto provider = openai_provider(config_for(server.base_url()));
   const auto reply = provider->generate(request, CancelToken());
   REQUIRE_FALSE(reply.has_value());
   CHECK(server.counts()["calls"] == 1);
@@ -64,8 +72,15 @@ TEST_CASE(
   config.max_output_tokens = 100;
   auto request = tags_request("The gardening note: gardening is gardening in greenhouses.");
   request.temperature = 0.25;
+  auto& item = request.json_schema["properties"]["tags"]["items"];
+  item["required"] = {"tag", "confidence", "rationale", "quotes"};
+  item["additionalProperties"] = false;
+  item["properties"] = {{"tag", {{"type", "string"}}},
+                        {"confidence", {{"type", "number"}}},
+                        {"rationale", {{"type", "string"}}},
+                        {"quotes", {{"type", "array"}, {"items", {{"type", "string"}}}}}};
 
-  const auto reply = make_openai_provider(config)->generate(request, CancelToken());
+  const auto reply = openai_provider(config)->generate(request, CancelToken());
 
   REQUIRE(reply.has_value());
   CHECK(reply->finish_reason == FinishReason::Stop);
@@ -84,11 +99,36 @@ TEST_CASE(
   CHECK(sent.dump().find(kKey) == std::string::npos);
 }
 
+TEST_CASE("a schema is asked for strictly only where it is strict in every part", "[ai][D39]") {
+  const auto strict = [](const char* text) { return fits_strict_mode(Json::parse(text)); };
+  CHECK(strict(R"({"type": "object", "properties": {}, "additionalProperties": false})"));
+  CHECK(strict(R"({"type": "object", "properties": {"a": {"type": "array", "items":
+      {"type": "object", "properties": {"b": {}}, "required": ["b"], "additionalProperties": false}}},
+      "required": ["a"], "additionalProperties": false})"));
+  CHECK_FALSE(strict(R"({"type": "object", "properties": {"a": {}}})"));
+  CHECK_FALSE(strict(R"({"type": "array"})"));
+  CHECK_FALSE(
+      strict(R"({"type": "object", "properties": {"a": {}}, "additionalProperties": false})"));
+  CHECK_FALSE(strict(R"({"type": "object", "properties": {"a": {"anyOf": [{"type": "object"}]}},
+      "required": ["a"], "additionalProperties": false})"));
+  CHECK_FALSE(strict(R"({"type": "object", "properties": {"a": {"items": {"type": "object"}}},
+      "required": ["a"], "additionalProperties": false})"));
+  CHECK(strict(R"({"type": "object", "properties": {}, "additionalProperties": false,
+      "$defs": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}})"));
+  CHECK_FALSE(strict(R"({"type": "object", "properties": {}, "additionalProperties": false,
+      "$defs": {"a": {"type": "object"}}})"));
+  for (const char* keyword : {"allOf", "oneOf", "not", "if", "patternProperties"})
+    CHECK_FALSE(
+        strict(cat(R"({"type": "object", "properties": {}, "additionalProperties": false, ")",
+                   keyword, "\": {}}")
+                   .c_str()));
+}
+
 TEST_CASE("free text comes back with its finish reason", "[ai][D9]") {
   ModelServer server;
   server.script({{"reply", "Hello."}});
   server.script({{"fault", "length"}, {"reply", "Hello."}});
-  const auto provider = make_openai_provider(config_for(server.base_url()));
+  const auto provider = openai_provider(config_for(server.base_url()));
 
   const auto whole = provider->generate(free_request("x"), CancelToken());
   const auto cut = provider->generate(free_request("x"), CancelToken());
@@ -109,7 +149,7 @@ TEST_CASE("without reported usage it is estimated, and a fenced reply is underst
     connection.send(cat("HTTP/1.1 200 OK\r\nContent-Length: ", body.size(), "\r\n\r\n", body));
   });
 
-  const auto reply = make_openai_provider(config_for(server.url("")))
+  const auto reply = openai_provider(config_for(server.url("")))
                          ->generate(tags_request("12345678"), CancelToken());
 
   REQUIRE(reply.has_value());
@@ -156,7 +196,7 @@ TEST_CASE("a prompt that the model cannot take is ai_input_too_large, as is one 
   auto config = config_for(server.base_url());
   config.max_input_tokens = 10;
   const auto reply =
-      make_openai_provider(config)->generate(tags_request(std::string(100, 'x')), CancelToken());
+      openai_provider(config)->generate(tags_request(std::string(100, 'x')), CancelToken());
   REQUIRE_FALSE(reply.has_value());
   CHECK(reply.error().name() == "ai_input_too_large");
   CHECK(reply.error().details["tokens"] == 28);
@@ -191,7 +231,7 @@ TEST_CASE("a connection that breaks before or inside the answer is transient", "
 
 TEST_CASE("an answer of 50 MB is refused and not retried", "[ai]") {
   const auto error = error_after({{"fault", "huge"}});
-  CHECK(error.details["cause"] == "parse");
+  CHECK(error.details["cause"] == "too_large");
   CHECK_FALSE(is_transient(error));
 }
 
@@ -200,7 +240,7 @@ TEST_CASE("a provider that never answers is a timeout", "[ai][D19]") {
   auto config = config_for(cat("http://127.0.0.1:", server.port(), "/v1"));
   config.timeout = milliseconds(80);
 
-  const auto reply = make_openai_provider(config)->generate(tags_request("x"), CancelToken());
+  const auto reply = openai_provider(config)->generate(tags_request("x"), CancelToken());
 
   REQUIRE_FALSE(reply.has_value());
   CHECK(reply.error().name() == "ai_provider_error");
@@ -218,7 +258,7 @@ TEST_CASE("cancel ends a hanging call within a second", "[ai][D46]") {
   const auto begin = std::chrono::steady_clock::now();
 
   const auto reply =
-      make_openai_provider(config_for(server.url("")))->generate(tags_request("x"), cancel);
+      openai_provider(config_for(server.url("")))->generate(tags_request("x"), cancel);
 
   REQUIRE_FALSE(reply.has_value());
   CHECK(reply.error().name() == "cancelled");
@@ -231,7 +271,7 @@ TEST_CASE("an unreachable provider is a connect error without the key", "[ai]") 
     const SilentServer server;
     port = server.port();
   }
-  const auto reply = make_openai_provider(config_for(cat("http://127.0.0.1:", port)))
+  const auto reply = openai_provider(config_for(cat("http://127.0.0.1:", port)))
                          ->generate(tags_request("x"), CancelToken());
   REQUIRE_FALSE(reply.has_value());
   CHECK(reply.error().details["cause"] == "connect");
@@ -251,7 +291,7 @@ TEST_CASE("Retry-After is read as seconds and as a date", "[ai]") {
 
 TEST_CASE("the model server counts calls by note and is scripted over HTTP", "[ai]") {
   ModelServer server;
-  const auto provider = make_openai_provider(config_for(server.base_url()));
+  const auto provider = openai_provider(config_for(server.base_url()));
   const auto root = cat("http://127.0.0.1:", server.port());
   HttpClientRequest script;
   script.method = "POST";

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <thread>
 
 namespace indx {
@@ -14,14 +15,22 @@ class FailingProvider : public Provider {
  public:
   explicit FailingProvider(std::vector<Error> errors) : errors_(std::move(errors)) {}
   int calls = 0;
+  GenerateRequest last;
+  std::string delta_before_failure;
 
   std::string name() const override { return "failing"; }
   std::string model() const override { return "m"; }
   bool can_generate() const override { return true; }
-  Result<GenerateReply> generate(const GenerateRequest&, const CancelToken&) override {
+  Result<GenerateReply> generate(const GenerateRequest& request, const CancelToken&) override {
     const auto at = static_cast<std::size_t>(calls++);
+    last = request;
     if (at < errors_.size()) return errors_[at];
     return GenerateReply{"ok", {}, {}, FinishReason::Stop};
+  }
+  Result<GenerateReply> generate_stream(const GenerateRequest& request, const CancelToken& cancel,
+                                        const OnDelta& on_delta) override {
+    if (!delta_before_failure.empty()) on_delta(delta_before_failure);
+    return Provider::generate_stream(request, cancel, on_delta);
   }
 
  private:
@@ -74,16 +83,104 @@ TEST_CASE("the builtin provider has a name and cannot generate", "[ai][D57]") {
   CHECK(reply.error().details["required_role"] == "chat");
 }
 
-TEST_CASE("openai without a model leaves AI off and unknown providers are refused", "[ai][D10]") {
+TEST_CASE("a provider without its model or key leaves AI off and unknown ones are refused",
+          "[ai][D2][D8][D10]") {
+  for (const char* name :
+       {"openai", "ollama", "anthropic", "gemini", "vercel-ai-gateway", "replay"}) {
+    CAPTURE(name);
+    AiConfig config;
+    config.provider = name;
+    const auto without_model = make_provider(config);
+    REQUIRE(without_model.has_value());
+    CHECK(*without_model == nullptr);
+    config.model = "m";
+    const bool is_local = std::string_view(name) == "ollama" || std::string_view(name) == "replay";
+    CHECK((make_provider(config)->get() != nullptr) == is_local);
+    config.openai_api_key = config.anthropic_api_key = config.gemini_api_key =
+        config.gateway_api_key = "k";
+    const auto whole = *make_provider(config);
+    REQUIRE(whole != nullptr);
+    CHECK(whole->name() == name);
+    CHECK(whole->model() == "m");
+    CHECK(whole->can_generate());
+    CHECK(whole->can_stream());
+  }
+  AiConfig config;
+  config.provider = "nobody";
+  CHECK(make_provider(config).error().name() == "validation_failed");
+}
+
+TEST_CASE("a server of one's own needs no key", "[ai]") {
   AiConfig config;
   config.provider = "openai";
-  const auto without_model = make_provider(config);
-  REQUIRE(without_model.has_value());
-  CHECK(*without_model == nullptr);
   config.model = "m";
-  CHECK((*make_provider(config))->can_generate());
-  config.provider = "ollama";
-  CHECK(make_provider(config).error().name() == "validation_failed");
+  config.openai_base_url = "http://127.0.0.1:1/v1";
+  CHECK(*make_provider(config) != nullptr);
+}
+
+TEST_CASE("what the providers' APIs offer", "[ai][G4][G9]") {
+  const auto traits_of = [](std::string_view id) {
+    const auto& all = provider_traits();
+    const auto it =
+        std::find_if(all.begin(), all.end(), [&](const auto& row) { return row.id == id; });
+    REQUIRE(it != all.end());
+    return *it;
+  };
+  const auto ollama = traits_of("ollama"), openai = traits_of("openai"),
+             anthropic = traits_of("anthropic"), gemini = traits_of("gemini");
+  using enum Support;
+  CHECK((!ollama.needs_key && ollama.embeddings == Yes && ollama.streaming == Yes &&
+         ollama.tool_use == Partial && ollama.transcription == No && ollama.synthesis == No));
+  CHECK((openai.needs_key && openai.embeddings == Yes && openai.streaming == Yes &&
+         openai.tool_use == Yes && openai.transcription == Yes && openai.synthesis == Yes));
+  CHECK((anthropic.needs_key && anthropic.embeddings == No && anthropic.streaming == Yes &&
+         anthropic.tool_use == Yes && anthropic.transcription == No && anthropic.synthesis == No));
+  CHECK((gemini.needs_key && gemini.embeddings == Yes && gemini.streaming == Yes &&
+         gemini.tool_use == Yes && gemini.transcription == Partial && gemini.synthesis == Yes));
+}
+
+TEST_CASE("a provider that cannot stream gives its text as one delta", "[ai][D45]") {
+  FailingProvider provider({});
+  CHECK_FALSE(provider.can_stream());
+  std::vector<std::string> deltas;
+  const auto reply = provider.generate_stream(
+      {}, CancelToken(), [&](std::string_view delta) { deltas.emplace_back(delta); });
+  REQUIRE(reply.has_value());
+  CHECK(deltas == std::vector<std::string>{"ok"});
+  CHECK(*provider.list_models(CancelToken()) == std::vector<std::string>{"m"});
+}
+
+TEST_CASE("a model that was asked by words is asked once more, with what was wrong", "[ai]") {
+  FakeTime time;
+  const auto misfit = make_error(
+      Reason::AiProviderError, "x",
+      {{"cause", "schema"}, {"upstream_message", "/a: lacks b"}, {"may_ask_again", true}});
+  FailingProvider once({misfit}), always({misfit, misfit});
+
+  CHECK(generate_with_retry(once, {}, CancelToken(), time.hooks()).has_value());
+  CHECK(once.calls == 2);
+  REQUIRE(once.last.messages.size() == 1);
+  CHECK(once.last.messages[0].role == "user");
+  CHECK(once.last.messages[0].content.find("/a: lacks b") != std::string::npos);
+
+  CHECK_FALSE(generate_with_retry(always, {}, CancelToken(), time.hooks()).has_value());
+  CHECK(always.calls == 2);
+  CHECK(time.waits.empty());
+}
+
+TEST_CASE("a streamed call is tried again only before its first delta", "[ai]") {
+  FakeTime time;
+  auto hooks = time.hooks();
+  std::string text;
+  hooks.on_delta = [&](std::string_view delta) { text += delta; };
+  FailingProvider before({status_failure(500)});
+  CHECK(generate_with_retry(before, {}, CancelToken(), hooks).has_value());
+  CHECK(text == "ok");
+
+  FailingProvider after({status_failure(500)});
+  after.delta_before_failure = "half";
+  CHECK_FALSE(generate_with_retry(after, {}, CancelToken(), hooks).has_value());
+  CHECK(after.calls == 1);
 }
 
 TEST_CASE("transient failures are retried three times with growing waits", "[ai]") {

@@ -180,13 +180,62 @@ TEST_CASE("the provider defaults to that of embeddings and none means off", "[ba
             ->ai.provider.empty());
 }
 
+TEST_CASE("every provider is known by name, google as gemini, for both roles", "[base][D7][D10]") {
+  for (const char* name :
+       {"builtin", "openai", "ollama", "anthropic", "gemini", "vercel-ai-gateway", "replay"})
+    CHECK(load("", {{"INDX_AI_PROVIDER", name}})->ai.provider == name);
+  const auto google = load("", {{"INDX_EMBEDDINGS_PROVIDER", "google"},
+                                {"INDX_EMBEDDINGS_MODEL", "gemini-embedding-001"}});
+  CHECK(google->ai.provider == "gemini");
+  CHECK(google->ai.embeddings_provider == "gemini");
+  CHECK(google->ai.embeddings_model == "gemini-embedding-001");
+}
+
 TEST_CASE("a provider of a later version is refused as such, an unknown one as unknown",
           "[base][D10]") {
-  const auto later = refused("", {{"INDX_AI_PROVIDER", "ollama"}});
+  const auto later = refused("", {{"INDX_AI_PROVIDER", "huggingface"}});
   CHECK(later.message.find("not available in this version") != later.message.npos);
   const auto unknown = refused("", {{"INDX_AI_PROVIDER", "nobody"}});
-  CHECK(unknown.message.find("builtin, openai") != unknown.message.npos);
+  CHECK(unknown.message.find("builtin, openai, ollama") != unknown.message.npos);
   CHECK(unknown.message.find("not available") == unknown.message.npos);
+  CHECK(refused("", {{"INDX_EMBEDDINGS_PROVIDER", "nobody"}}).details["key"] ==
+        "INDX_EMBEDDINGS_PROVIDER");
+}
+
+TEST_CASE("each provider has its own address, key and alias of the key", "[base][D20]") {
+  const auto config = load("", {{"INDX_AI_GATEWAY_KEY", "gw-own"},
+                                {"AI_GATEWAY_API_KEY", "gw-alias"},
+                                {"ANTHROPIC_API_KEY", "an-alias"},
+                                {"INDX_GEMINI_API_KEY", "ge-own"},
+                                {"INDX_OLLAMA_BASE_URL", "http://127.0.0.1:1/"},
+                                {"INDX_ANTHROPIC_BASE_URL", "http://127.0.0.1:2"}});
+  REQUIRE(config.has_value());
+  CHECK(config->ai.gateway_api_key == "gw-own");
+  CHECK(config->ai.anthropic_api_key == "an-alias");
+  CHECK(config->ai.gemini_api_key == "ge-own");
+  CHECK(config->ai.ollama_base_url == "http://127.0.0.1:1");
+  CHECK(config->ai.anthropic_base_url == "http://127.0.0.1:2");
+  CHECK(config->ai.gateway_base_url == "https://ai-gateway.vercel.sh/v1");
+  CHECK(refused("", {{"INDX_OLLAMA_BASE_URL", "127.0.0.1:1"}}).details["key"] ==
+        "INDX_OLLAMA_BASE_URL");
+}
+
+TEST_CASE("recording and replaying exclude each other, and fixtures lie in the index folder",
+          "[base][D21]") {
+  const auto recording = load("", {{"AI_TEST_RECORD", "1"}});
+  REQUIRE(recording.has_value());
+  CHECK(recording->ai.test_record);
+  CHECK(recording->ai.fixtures_dir == recording->index_dir + "/ai-fixtures");
+  CHECK(load("", {{"AI_TEST_REPLAY", "1"}, {"AI_TEST_FIXTURES", "/x"}})->ai.fixtures_dir == "/x");
+  CHECK(refused("", {{"AI_TEST_RECORD", "1"}, {"AI_TEST_REPLAY", "1"}}).details["key"] ==
+        "AI_TEST_RECORD");
+}
+
+TEST_CASE("proxies come from the environment", "[base]") {
+  const auto config = load("", {{"https_proxy", "http://proxy.test:3128"}, {"NO_PROXY", "a.test"}});
+  REQUIRE(config.has_value());
+  CHECK(config->ai.proxies.https == "http://proxy.test:3128");
+  CHECK(config->ai.proxies.bypass == "a.test");
 }
 
 TEST_CASE("an INDX key wins over its alias and never shows in an error", "[base][D20]") {

@@ -1,11 +1,13 @@
 #include "store/state_schema.hpp"
 
+#include "generated/state_sql.hpp"
 #include "store/event_store.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/state_db.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <filesystem>
 #include <sys/stat.h>
 
 namespace indx {
@@ -67,6 +69,32 @@ TEST_CASE("a state.db of a newer program is refused by writer and reader", "[sto
   CHECK(open_state_db(state.dir.path(), Durability::Off).error().reason ==
         Reason::UnsupportedVersion);
   CHECK(open_state_db_reader(state.dir.path()).error().reason == Reason::UnsupportedVersion);
+}
+
+TEST_CASE("a state.db of the first version keeps its jobs, steps and numbers of events",
+          "[store]") {
+  const TempDir dir;
+  {
+    auto old = Database::open(dir.path() + "/state.db", {}).value();
+    migrate(old, dir.path() + "/state.db", {{1, state_sql::k_0001_initial}}).value();
+    REQUIRE(insert_raw_job(old, "", "'ready'").has_value());
+    REQUIRE(
+        old.execute("INSERT INTO job_steps VALUES ('j', 'a', 'h', '1', NULL, 1, 1)").has_value());
+    EventStore events(old);
+    for (int i = 0; i < 3; ++i) REQUIRE(events.append(sample_event()).has_value());
+    REQUIRE(old.execute("DELETE FROM events WHERE id > 1").has_value());  // pruned, numbers given
+  }
+
+  auto db = open_state_db(dir.path(), Durability::Off).value();
+
+  EventStore events(db);
+  CHECK(events.newest_id().value() == 3);
+  CHECK(events.append(sample_event()).value() == 4);
+  CHECK(events.after(0, {"note.created"}, "", 9).value().size() == 2);
+  CHECK(count_rows(db, "jobs WHERE id = 'j' AND state = 'ready' AND snoozes = 0") == 1);
+  CHECK(count_rows(db, "job_steps WHERE job = 'j' AND output = '1'") == 1);
+  CHECK(count_rows(db, "job_counts WHERE kind = 'k' AND state = 'ready' AND count = 1") == 1);
+  CHECK(std::filesystem::exists(dir.path() + "/state.db.v1.bak"));
 }
 
 TEST_CASE("a reader does not make a state.db", "[store]") {

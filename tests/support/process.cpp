@@ -2,6 +2,7 @@
 
 #include "base/assert.hpp"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <csignal>
@@ -22,8 +23,10 @@ std::vector<std::string> child_environment(const std::map<std::string, std::stri
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
-    const bool is_foreign =
-        text.starts_with("INDX_") || text.starts_with("OPENAI_") || text.starts_with("NO_COLOR=");
+    static constexpr std::string_view kForeign[] = {
+        "INDX_", "OPENAI_", "ANTHROPIC_", "GEMINI_", "AI_GATEWAY_", "AI_TEST_", "NO_COLOR="};
+    const bool is_foreign = std::any_of(std::begin(kForeign), std::end(kForeign),
+                                        [&](auto prefix) { return text.starts_with(prefix); });
     if (!is_foreign && own.find(text.substr(0, text.find('='))) == own.end()) all.push_back(text);
   }
   for (const auto& [name, value] : own) all.push_back(name + "=" + value);

@@ -12,8 +12,8 @@
 
 namespace indx {
 
-/// What a program starts with. `INDX_*`, `OPENAI_*` and `NO_COLOR` of the tests' own environment
-/// are never passed on.
+/// What a program starts with. `INDX_*`, keys of AI providers and `NO_COLOR` of the tests'
+/// environment are never passed on.
 struct ProcessSpec {
   std::string program;
   std::vector<std::string> args;
