@@ -253,7 +253,8 @@ TagEvidence NoteText::sentence_around(std::size_t begin, std::size_t end) const 
   return evidence(from, to);
 }
 
-std::optional<TagEvidence> NoteText::find_quote(std::string_view quote) const {
+std::optional<TagEvidence> NoteText::find_quote(std::string_view quote, std::size_t from) const {
+  from = std::min(std::max(from, body_begin_), bytes_.size());
   quote = trim(quote);
   const auto has_word = [&] {
     for (std::size_t at = 0; at < quote.size();) {
@@ -264,7 +265,7 @@ std::optional<TagEvidence> NoteText::find_quote(std::string_view quote) const {
     return false;
   };
   if (!has_word()) return std::nullopt;
-  if (const auto at = bytes_.find(quote, body_begin_); at != bytes_.npos)
+  if (const auto at = bytes_.find(quote, from); at != bytes_.npos)
     return evidence(at, at + quote.size());
 
   // The same without regard to the kind and amount of white space.
@@ -284,10 +285,10 @@ std::optional<TagEvidence> NoteText::find_quote(std::string_view quote) const {
     return out;
   };
   std::vector<std::size_t> places;
-  const auto text = squeeze(body(), &places), wanted = squeeze(quote, nullptr);
+  const auto text = squeeze(bytes_.substr(from), &places), wanted = squeeze(quote, nullptr);
   const auto at = text.find(wanted);
   if (at == text.npos) return std::nullopt;
-  return evidence(body_begin_ + places[at], body_begin_ + places[at + wanted.size() - 1] + 1);
+  return evidence(from + places[at], from + places[at + wanted.size() - 1] + 1);
 }
 
 }  // namespace indx

@@ -29,8 +29,9 @@ class NoteText {
   TagEvidence evidence(std::size_t begin, std::size_t end) const;
   /// The sentence around [begin, end), at most about 200 bytes.
   TagEvidence sentence_around(std::size_t begin, std::size_t end) const;
-  /// The quote in the body, exactly or with other white space; nullopt when it is not there.
-  std::optional<TagEvidence> find_quote(std::string_view quote) const;
+  /// The quote in the body, exactly or with other white space; nullopt when it is not there. The
+  /// first that begins at `from` or behind it.
+  std::optional<TagEvidence> find_quote(std::string_view quote, std::size_t from = 0) const;
 
  private:
   struct Heading {

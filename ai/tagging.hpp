@@ -1,4 +1,5 @@
 #pragma once
+#include "ai/evidence.hpp"
 #include "ai/provider.hpp"
 
 #include <string>
@@ -6,13 +7,8 @@
 
 namespace indx {
 
+using TagEvidence = Evidence;
 /// A tag for one note with the lines that support it.
-struct TagEvidence {
-  std::string quote;   ///< text of the note, verbatim
-  int line = 0;        ///< 1-based in the file; 0 when it is the title from the file name
-  std::string anchor;  ///< slug of the heading above, empty before the first
-  std::size_t begin = 0, end = 0;  ///< byte span of the quote in the file
-};
 struct TagSuggestion {
   std::string tag;        ///< normalised, without `#`
   double confidence = 0;  ///< 0..1

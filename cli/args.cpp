@@ -278,6 +278,10 @@ class ArgParser {
       place = &(*place)[flag.target[i]];
       if (place->is_null()) *place = Json::object();
     }
+    if (flag.reads_file && place->contains(flag.target.back()))
+      return invalid(
+          cat("`--", flag.name, "` and `--", kebab(flag.target.back()), "` exclude each other."),
+          Json{{"path", "--" + flag.name}});
     if (!place->is_object())
       return invalid(cat("`--", flag.name, "` needs `", flag.target[0], "` to be an object."));
     (*place)[flag.target.back()] =
@@ -288,6 +292,7 @@ class ArgParser {
   }
 
   Result<std::string> expand(const Flag& flag, const std::string& text) {
+    if (flag.reads_file) return checked_source(text);
     if (!takes_sources(flag.schema) || flag.target[0] == "if_match" ||
         flag.target[0] == kOutputFlag || text.empty())
       return text;

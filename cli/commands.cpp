@@ -94,6 +94,18 @@ void add_short_forms(std::vector<Flag>& flags) {
   }
 }
 
+/// `--schema-file FILE` beside `--schema JSON` (row C80), for an object that is a document of its
+/// own: a call makes no sense without it, and it is too long to be typed.
+void add_file_form(const SchemaNode::Property& property, std::vector<Flag>& flags) {
+  if (property.schema.type != Type::Map || !property.is_required) return;
+  SchemaNode schema = property.schema;
+  schema.description = cat("A file that holds `--", property.name, "`, as JSON; `-` is stdin.");
+  Flag flag = flag_of(property.name + "_file", {property.name}, schema);
+  flag.value = "FILE";
+  flag.reads_file = true;
+  flags.push_back(std::move(flag));
+}
+
 SchemaNode text_node(std::string description, std::vector<std::string> allowed = {}) {
   SchemaNode node;
   node.type = Type::String;
@@ -233,6 +245,7 @@ std::vector<Flag> flags_of(const SchemaNode& input, const std::vector<std::strin
     flags.push_back(flag_of(property.name, {property.name}, property.schema));
     flags.back().is_required = property.is_required;
     if (property.schema.type == Type::Object) add_flattened(property, flags);
+    add_file_form(property, flags);
   }
   add_short_forms(flags);
   return flags;

@@ -18,6 +18,7 @@ struct Flag {
   bool is_required = false;
   bool splits_commas = false;  ///< `a,b` are two values
   std::string implied_kind;    ///< value of the `kind` beside it, when that is not given
+  bool reads_file = false;     ///< the value is the name of a file that holds it
   bool is_listed = true;       ///< short forms are understood, but help shows the long ones
 };
 

@@ -12,6 +12,8 @@ pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 
+find_path(VALIJSON_INCLUDE valijson/schema.hpp REQUIRED)  # headers only, in the system's include folder
+
 find_path(CAF_INCLUDE caf/all.hpp REQUIRED)
 find_library(CAF_CORE_LIB caf_core REQUIRED)
 add_library(CAF::core INTERFACE IMPORTED)

@@ -73,5 +73,8 @@ Operation token_list();
 Operation token_revoke();
 Operation ai_status();
 Operation ai_tag();
+Operation ai_metadata();
+Operation ai_extract();
+Operation ai_summarize();
 
 }  // namespace indx

@@ -52,6 +52,7 @@ HOMES = [
     ("xxhash.h", ["base/hash*", "tests/*", "bench/*"]),
     ("utf8proc.h", ["base/unicode.cpp", "tests/*"]),
     ("nlohmann/*", ["base/json.hpp"]),
+    ("valijson/*", ["ops/json_schema.cpp"]),
     ("re2/*", ["store/regex.cpp", "vault/base_regexp.cpp", "tests/*"]),
     ("prometheus/*", ["base/metrics.cpp"]),
     ("zstd.h", ["base/*", "store/*", "tests/*"]),

@@ -9,19 +9,13 @@
 namespace indx {
 namespace {
 
-Json paths_of(const std::vector<AppliedWrite>& applied) {
-  Json rows = Json::array();
-  for (const auto& write : applied) rows.push_back(*Codec<AppliedWrite>::encode(write));
-  return rows;
-}
-
-Error apply_conflict(const Json& failed, const std::vector<AppliedWrite>& applied) {
+Error apply_conflict(const Json& failed, const std::vector<Json>& applied) {
   const std::string done =
       applied.empty() ? "nothing was written" : cat(applied.size(), " notes were written before");
   return make_error(Reason::AiApplyConflict,
                     cat(failed.size(), " notes are no longer at the given etag; ", done,
                         ". Read them again and repeat."),
-                    Json{{"failed", failed}, {"applied", paths_of(applied)}});
+                    Json{{"failed", failed}, {"applied", applied}});
 }
 
 /// `[{path, expected, actual}]` of the notes that are not at the caller's etag.
@@ -47,20 +41,39 @@ Json mismatch_row(const std::string& path, const Error& error) {
               {"actual", error.details.value("actual", "")}};
 }
 
+Json applied_row(const PlannedWrite& write, const std::string& etag) {
+  Json row{{"path", write.path}, {"etag", etag}};
+  row.update(write.told);
+  return row;
+}
+
 Result<WriteOutcome> write_one(Context& ctx, const PlannedWrite& write) {
   NoteChange change = change_of(NoteChange::Kind::Patch, INDX_TRY(NotePath::parse(write.path)));
-  change.ops = {PatchOp{PatchKind::SetFrontmatter, write.key, write.value, "", "", ""}};
+  for (const auto& [key, value] : write.values)
+    change.ops.push_back(PatchOp{PatchKind::SetFrontmatter, key, value, "", "", ""});
   change.if_match = write.etag;
   return ctx.write_step("apply/" + write.path, change);
 }
 
 }  // namespace
 
-Fields<AppliedWrite> AppliedWrite::fields() {
-  return {field("path", &AppliedWrite::path, "The note."),
-          field("etag", &AppliedWrite::etag, "Its version after the change."),
-          field("tags_added", &AppliedWrite::tags_added, "Tags that it had not."),
-          field("tags_removed", &AppliedWrite::tags_removed, "Tags that it lost.")};
+AiProposedPatch to_patch(const PlannedWrite& write) {
+  AiProposedPatch patch{write.path, write.etag, {}};
+  for (const auto& [key, value] : write.values)
+    patch.ops.push_back(
+        JsonObject{Json{{"op", "set_frontmatter"}, {"key", key}, {"value", value}}});
+  return patch;
+}
+
+ApplyOptions apply_options(const AiApplyInput& input, std::int64_t model_calls) {
+  ApplyOptions options;
+  for (const auto& [text, etag] : input.if_match) {
+    const auto path = NotePath::parse(text);
+    options.if_match[path ? path->str() : text] = etag;
+  }
+  options.skips_mismatches = input.if_match_mode == "skip";
+  options.model_calls = model_calls;
+  return options;
 }
 
 Result<ApplyOutcome> apply_writes(Context& ctx, const std::vector<PlannedWrite>& plan,
@@ -81,13 +94,12 @@ Result<ApplyOutcome> apply_writes(Context& ctx, const std::vector<PlannedWrite>&
   progress.model_calls = options.model_calls;
   for (const auto& write : plan) {
     if (ctx.cancel().is_cancelled())
-      return make_error(Reason::Cancelled,
-                        cat("Cancelled after ", outcome.applied.size(), " of ", plan.size(),
-                            " notes were written."),
-                        Json{{"partial",
-                              {{"done", progress.done},
-                               {"total", plan.size()},
-                               {"applied", paths_of(outcome.applied)}}}});
+      return make_error(
+          Reason::Cancelled,
+          cat("Cancelled after ", outcome.applied.size(), " of ", plan.size(),
+              " notes were written."),
+          Json{{"partial",
+                {{"done", progress.done}, {"total", plan.size()}, {"applied", outcome.applied}}}});
     progress.current = write.path;
     if (skipped.contains(write.path)) {
       ++progress.done;
@@ -97,7 +109,7 @@ Result<ApplyOutcome> apply_writes(Context& ctx, const std::vector<PlannedWrite>&
       outcome.warnings.push_back(Json{{"code", "apply_skipped_no_change"}, {"path", write.path}});
     } else if (auto done = write_one(ctx, write); done) {
       if (done->changed)
-        outcome.applied.push_back({write.path, done->etag, write.added, write.removed});
+        outcome.applied.push_back(applied_row(write, done->etag));
       else
         outcome.warnings.push_back(Json{{"code", "apply_skipped_no_change"}, {"path", write.path}});
       for (const auto& code : done->warnings)

@@ -1,14 +1,14 @@
 #include "ai/extractive/tagger.hpp"
-#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "ops/ai/ai_apply.hpp"
-#include "ops/ai/ai_scope.hpp"
+#include "ops/ai/ai_grounding.hpp"
+#include "ops/ai/ai_invocation.hpp"
+#include "ops/ai/ai_notes.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <set>
 
 namespace indx {
@@ -17,8 +17,6 @@ namespace ai_tag_op {
 constexpr int kPromptVersion =
     1;  // raise it with the prompt: stored steps of another one are not reused
 constexpr std::size_t kNeighbours = 15;
-constexpr std::size_t kMaxEventPaths = 50;
-constexpr std::size_t kMaxSnippetBytes = 300;
 
 struct Vocabulary {
   bool use_existing = true, allow_new = true;
@@ -41,41 +39,17 @@ struct Vocabulary {
               between(0, 1))};
   }
 };
-struct Input {
-  AiScope scope;
+struct Input : AiApplyInput {
   Vocabulary vocabulary;
-  bool apply = false;
   std::string apply_mode = "merge";
-  std::map<std::string, std::string> if_match;
-  std::string if_match_mode = "stop";
-  std::string language;
-  std::optional<int> max_tokens;
-  bool cite = true;
-  std::int64_t seed = 0;
-  bool cache = true;
 };
 
-struct Citation {
-  std::string path, etag;
-  std::optional<std::string> anchor;
-  std::optional<int> line;
-  std::vector<std::size_t> span;
-  std::string snippet;
-  static Fields<Citation> fields() {
-    return {field("path", &Citation::path, "The note."),
-            field("etag", &Citation::etag, "The version that was read."),
-            field("anchor", &Citation::anchor, "Slug of the heading above."),
-            field("line", &Citation::line, "1-based line."),
-            field("span", &Citation::span, "First byte and byte after the last one, in the file."),
-            field("snippet", &Citation::snippet, "The text, verbatim.")};
-  }
-};
 struct Suggestion {
   std::string tag;
   double confidence = 0;
   bool is_new = false;
   std::optional<std::string> rationale;
-  std::vector<Citation> evidence;
+  std::vector<AiCitation> evidence;
   static Fields<Suggestion> fields() {
     return {field("tag", &Suggestion::tag, "Without `#`."),
             field("confidence", &Suggestion::confidence, "0 to 1."),
@@ -93,26 +67,6 @@ struct NoteSuggestions {
             field("tags", &NoteSuggestions::tags, "Best first.")};
   }
 };
-struct ProposedPatch {
-  std::string path, if_match;
-  std::vector<JsonObject> ops;
-  static Fields<ProposedPatch> fields() {
-    return {field("path", &ProposedPatch::path, "The note."),
-            field("if_match", &ProposedPatch::if_match, "Etag to guard it with."),
-            field("ops", &ProposedPatch::ops, "Steps for note_patch.")};
-  }
-};
-struct ScopeView {
-  std::string kind;
-  std::size_t count = 0;
-  std::vector<std::string> paths, excluded;
-  static Fields<ScopeView> fields() {
-    return {field("kind", &ScopeView::kind, "As asked."),
-            field("count", &ScopeView::count, "Notes."),
-            field("paths", &ScopeView::paths, "Their paths, sorted."),
-            field("excluded", &ScopeView::excluded, "Notes that AI may not read.")};
-  }
-};
 struct VocabularyView {
   std::vector<std::string> existing, fresh;
   static Fields<VocabularyView> fields() {
@@ -120,27 +74,27 @@ struct VocabularyView {
             field("new", &VocabularyView::fresh, "Suggested tags that it has not.")};
   }
 };
-struct Usage {
-  std::int64_t input_tokens = 0, output_tokens = 0;
-  std::optional<double> cost_usd;
-  std::string source = "estimated";
-  static Fields<Usage> fields() {
-    return {field("input_tokens", &Usage::input_tokens, "Tokens sent."),
-            field("output_tokens", &Usage::output_tokens, "Tokens received."),
-            field("cost_usd", &Usage::cost_usd, "Known cost; null: unknown.", nullable),
-            field("source", &Usage::source, "Who counted.", one_of({"reported", "estimated"}))};
+struct AppliedTags {
+  std::string path, etag;
+  std::vector<std::string> tags_added, tags_removed;
+  static Fields<AppliedTags> fields() {
+    return {field("path", &AppliedTags::path, "The note."),
+            field("etag", &AppliedTags::etag, "Its version after the change."),
+            field("tags_added", &AppliedTags::tags_added, "Tags that it had not."),
+            field("tags_removed", &AppliedTags::tags_removed, "Tags that it lost.")};
   }
 };
 struct Output {
-  ScopeView scope_resolved;
+  AiScopeView scope_resolved;
   std::vector<NoteSuggestions> suggestions;
-  std::optional<std::vector<AppliedWrite>> applied;
-  std::optional<std::vector<ProposedPatch>> proposed_patches;
+  std::optional<std::vector<AppliedTags>> applied;
+  std::optional<std::vector<AiProposedPatch>> proposed_patches;
   VocabularyView vocabulary;
-  std::vector<Citation> citations;
-  Usage usage;
+  std::vector<AiCitation> citations;
+  AiUsageView usage;
   std::string source = "model";
   std::vector<Json> warnings;
+  std::vector<std::string> applied_paths() const { return paths_of_rows(applied); }
 };
 
 /// What the suggest step of one note stores.
@@ -148,28 +102,15 @@ struct NoteResult {
   NoteSuggestions suggestions;
   JsonObject properties;  ///< {tags: the property as it is in the file}
   std::vector<Json> warnings;
-  Usage usage;
+  AiCost cost;
   std::string source = "model";
-  int model_calls = 0;
   static Fields<NoteResult> fields() {
     return {field("suggestions", &NoteResult::suggestions, ""),
             field("properties", &NoteResult::properties, ""),
-            field("warnings", &NoteResult::warnings, ""),
-            field("usage", &NoteResult::usage, ""),
-            field("source", &NoteResult::source, ""),
-            field("model_calls", &NoteResult::model_calls, "")};
+            field("warnings", &NoteResult::warnings, ""), field("cost", &NoteResult::cost, ""),
+            field("source", &NoteResult::source, "")};
   }
 };
-
-/// Everything of one call that the event at its end tells, also when it fails.
-struct Invocation {
-  std::vector<std::string> scope_paths, applied_paths;
-  Usage usage;
-};
-
-Json warning(std::string_view code, const std::string& path, const std::string& reason) {
-  return Json{{"code", std::string(code)}, {"path", path}, {"reason", reason}};
-}
 
 TagOptions to_options(const Input& in) {
   const Vocabulary& v = in.vocabulary;
@@ -185,50 +126,17 @@ TagOptions to_options(const Input& in) {
   return options;
 }
 
-/// The first step: which notes at which versions, and the vault's own words.
-struct Scoped {
-  ResolvedScope scope;
+/// The vault's own words, as the first step keeps them.
+Result<Json> vocabulary_rows(Context& ctx) {
+  Json rows = Json::array();
+  const auto tags = INDX_TRY(ctx.index().tags());
+  for (const auto& tag : tags) rows.push_back(Json::array({tag.tag, tag.count}));
+  return rows;
+}
+std::vector<VocabularyTag> to_vocabulary(const Json& rows) {
   std::vector<VocabularyTag> vocabulary;
-};
-Result<Scoped> scope_step(Context& ctx, const Input& in) {
-  const Json inputs{{"scope", *Codec<AiScope>::encode(in.scope)}};
-  const Json stored = INDX_TRY(ctx.step("scope", inputs, [&]() -> Result<Json> {
-    Json json = to_json(INDX_TRY(resolve_scope(ctx, in.scope)));
-    json["vocabulary"] = Json::array();
-    const auto tags = INDX_TRY(ctx.index().tags());
-    for (const auto& tag : tags) json["vocabulary"].push_back(Json::array({tag.tag, tag.count}));
-    return json;
-  }));
-  Scoped scoped{resolved_scope_from_json(stored), {}};
-  for (const auto& row : stored["vocabulary"])
-    scoped.vocabulary.push_back({row[0].get<std::string>(), row[1].get<int>()});
-  return scoped;
-}
-
-Citation to_citation(const TagEvidence& evidence, const std::string& path,
-                     const std::string& etag) {
-  Citation citation{
-      path,         etag, std::nullopt,
-      std::nullopt, {},   std::string(prefix_at_grapheme(evidence.quote, kMaxSnippetBytes))};
-  if (!evidence.anchor.empty()) citation.anchor = evidence.anchor;
-  if (evidence.line > 0) {
-    citation.line = evidence.line;
-    citation.span = {evidence.begin, evidence.end};
-  }
-  return citation;
-}
-
-/// Row D40: line, span, anchor and quote must be what the note holds.
-bool is_grounded(const TagEvidence& evidence, const NoteFile& file, const ParsedNote& note) {
-  if (evidence.line == 0) return true;  // the title that the file name gives
-  if (evidence.begin > evidence.end || evidence.end > file.bytes.size()) return false;
-  if (file.bytes.compare(evidence.begin, evidence.end - evidence.begin, evidence.quote) != 0)
-    return false;
-  const auto before = file.bytes.begin() + static_cast<std::ptrdiff_t>(evidence.begin);
-  if (std::count(file.bytes.begin(), before, '\n') + 1 != evidence.line) return false;
-  return evidence.anchor.empty() ||
-         std::any_of(note.headings.begin(), note.headings.end(),
-                     [&](const Heading& heading) { return heading.slug == evidence.anchor; });
+  for (const auto& row : rows) vocabulary.push_back({row[0].get<std::string>(), row[1].get<int>()});
+  return vocabulary;
 }
 
 NoteSuggestions to_suggestions(const TagReply& reply, const NoteFile& file, const ParsedNote& note,
@@ -242,8 +150,8 @@ NoteSuggestions to_suggestions(const TagReply& reply, const NoteFile& file, cons
       if (is_grounded(evidence, file, note))
         suggestion.evidence.push_back(to_citation(evidence, file.path.str(), file.etag));
       else
-        warnings.push_back(warning("citation_invalid", file.path.str(),
-                                   cat("evidence of `", tag.tag, "` is not in the note")));
+        warnings.push_back(ai_warning("citation_invalid", file.path.str(),
+                                      cat("evidence of `", tag.tag, "` is not in the note")));
     }
     result.tags.push_back(std::move(suggestion));
   }
@@ -255,123 +163,47 @@ Result<TagReply> ask(Context& lane, const TagTask& task, const Corpus& corpus, c
   if (!lane.models().can_generate()) return extractive_tags(task, corpus);
   GenerateRequest request = tagging_prompt(task, lane.config().ai, in.seed);
   if (in.max_tokens) request.max_output_tokens = *in.max_tokens;
-  const GenerateReply reply = INDX_TRY(lane.models().generate(request, task.path));
-  ++result.model_calls;
-  result.usage = {reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cost_usd,
-                  reply.usage.source};
-  if (reply.finish_reason == FinishReason::Length)
-    result.warnings.push_back(
-        warning("truncated", task.path, "the model reached its output limit"));
+  const GenerateReply reply =
+      INDX_TRY(ask_model(lane, request, task.path, result.cost, result.warnings));
   return parse_tagging_reply(task, reply);
 }
 
 /// The suggestions for one note; runs in a lane.
 Result<Json> suggest(Context& lane, const ScopedNote& scoped,
                      const std::vector<VocabularyTag>& vocabulary, const Input& in) {
-  const NotePath path = INDX_TRY(NotePath::parse(scoped.path));
-  const NoteFile file = INDX_TRY(lane.notes().read(path));
-  const auto changed = [&] {
-    return make_error(Reason::EtagMismatch,
-                      cat("`", scoped.path, "` changed while its tags were looked for."),
-                      Json{{"path", scoped.path}});
-  };
-  if (file.etag != scoped.etag) return changed();
-  ParseOptions parse_options;
-  parse_options.legacy_properties = lane.config().legacy_properties;
-  const ParsedNote note = parse_note(file.bytes, parse_options);
+  const AiNote source = INDX_TRY(read_scoped(lane, scoped));
+  const ParsedNote& note = *source.note;
   const auto corpus = INDX_TRY(lane.index().corpus());
   TagTask task;
   task.path = scoped.path;
-  task.title = title_of(note, path);
-  task.bytes = file.bytes;
+  task.title = title_of(note, source.file.path);
+  task.bytes = source.file.bytes;
   for (const auto& use : note.tags) task.current_tags.push_back(use.tag);
   task.vocabulary = vocabulary;
-  task.neighbours = corpus->nearest(
-      std::string_view(file.bytes).substr(note.frontmatter.body_begin), kNeighbours, scoped.path);
+  task.neighbours =
+      corpus->nearest(std::string_view(source.file.bytes).substr(note.frontmatter.body_begin),
+                      kNeighbours, scoped.path);
   task.options = to_options(in);
 
   NoteResult result;
   const TagReply reply = INDX_TRY(ask(lane, task, *corpus, in, result));
   result.source = reply.source;
   for (const auto& entry : reply.warnings) result.warnings.push_back(entry);
-  result.suggestions = to_suggestions(reply, file, note, in.cite, result.warnings);
+  result.suggestions = to_suggestions(reply, source.file, note, in.cite, result.warnings);
   if (const Json* tags = find_property(note.frontmatter.values, "tags"))
     result.properties.value["tags"] = *tags;
-  const auto now = lane.notes().read(path);  // row D40: a citation pins the version that was read
-  if (!now || now->etag != scoped.etag) {
-    result.warnings.push_back(
-        warning("citation_drift", scoped.path, "the note changed during the call"));
+  if (has_drifted(lane, scoped)) {
+    result.warnings.push_back(drift_warning(scoped.path));
     result.suggestions.tags.clear();
   }
   return *Codec<NoteResult>::encode(result);
 }
 
-/// The map step over all notes, in path order; nullopt where a note failed, which then is a
-/// warning.
-Result<std::vector<std::optional<NoteResult>>> suggest_all(Context& ctx, const Input& in,
-                                                           const Scoped& scoped,
-                                                           std::vector<Json>& warnings) {
-  Json request = *Codec<Vocabulary>::encode(in.vocabulary);
-  Json shared{{"vocabulary", request},
-              {"language", in.language},
-              {"max_tokens", in.max_tokens.value_or(0)},
-              {"cite", in.cite},
-              {"seed", in.seed},
-              {"provider", ctx.models().provider()},
-              {"model", ctx.models().model()},
-              {"prompt", kPromptVersion}};
-  const std::string shared_hash = canonical_hash(shared);
-  std::vector<MapItem> items;
-  for (const auto& note : scoped.scope.notes)
-    items.push_back(
-        {note.path, Json{{"path", note.path}, {"etag", note.etag}, {"request", shared_hash}}});
-
-  JobProgress progress;
-  progress.phase = "suggest";
-  progress.total = static_cast<std::int64_t>(items.size());
-  ctx.progress(progress);
-  std::atomic<std::int64_t> done = 0;  // the one thing that lanes share: a count for people
-  const bool calls_model = ctx.models().can_generate();
-  auto results = ctx.map("suggest", items, [&](Context& lane, const MapItem& item) {
-    auto result =
-        suggest(lane, {item.id, item.inputs["etag"].get<std::string>()}, scoped.vocabulary, in);
-    JobProgress step = progress;
-    step.done = ++done;
-    step.current = item.id;
-    step.model_calls = calls_model ? step.done : 0;
-    lane.progress(step);
-    return result;
-  });
-  if (!results) {
-    Error error = results.error();
-    if (error.reason == Reason::Cancelled)
-      error.details["partial"] =
-          Json{{"done", done.load()}, {"total", items.size()}, {"applied", Json::array()}};
-    return error;
-  }
-  std::vector<std::optional<NoteResult>> notes;
-  std::optional<Error> first_error;
-  for (std::size_t i = 0; i < results->size(); ++i) {
-    auto& result = (*results)[i];
-    if (result) {
-      Codec<NoteResult>::decode(*result, notes.emplace_back().emplace());
-      continue;
-    }
-    if (!first_error) first_error = result.error();
-    warnings.push_back(warning(result.error().name(), items[i].id, result.error().message));
-    notes.emplace_back();
-  }
-  const bool all_failed =
-      !notes.empty() &&
-      std::none_of(notes.begin(), notes.end(), [](const auto& note) { return note.has_value(); });
-  if (all_failed) return *first_error;
-  return notes;
-}
-
 /// The property `tags` after the change: existing items keep their place and spelling, tags of ours
 /// or not.
 PlannedWrite plan_write(const NoteResult& note, const std::string& mode) {
-  PlannedWrite write{note.suggestions.path, note.suggestions.etag, "tags", Json::array(), {}, {}};
+  Json value = Json::array();
+  std::vector<std::string> added, removed;
   const auto it = note.properties.value.find("tags");
   Json old = it == note.properties.value.end() || it->is_null() ? Json::array()
              : it->is_array()                                   ? *it
@@ -387,156 +219,71 @@ PlannedWrite plan_write(const NoteResult& note, const std::string& mode) {
   if (replaces) {
     for (const auto& item : old)
       if (!wanted.contains(folded(item)))
-        write.removed.push_back(item.is_string() ? plain_tag(item.get<std::string>())
-                                                 : item.dump());
+        removed.push_back(item.is_string() ? plain_tag(item.get<std::string>()) : item.dump());
   } else {
-    write.value = old;
+    value = old;
   }
   for (const auto& suggestion : note.suggestions.tags) {
     const bool is_new_here = had.insert(fold_case(suggestion.tag)).second;
-    if (is_new_here) write.added.push_back(suggestion.tag);
-    if (is_new_here || replaces) write.value.push_back(suggestion.tag);
+    if (is_new_here) added.push_back(suggestion.tag);
+    if (is_new_here || replaces) value.push_back(suggestion.tag);
   }
+  PlannedWrite write{note.suggestions.path, note.suggestions.etag, {}, {}};
+  if (!added.empty() || !removed.empty()) write.values = {{"tags", std::move(value)}};
+  write.told = Json{{"tags_added", added}, {"tags_removed", removed}};
   return write;
 }
 
-ProposedPatch to_patch(const PlannedWrite& write) {
-  return {
-      write.path,
-      write.etag,
-      {JsonObject{Json{{"op", "set_frontmatter"}, {"key", write.key}, {"value", write.value}}}}};
-}
-
-void add_usage(Usage& total, const Usage& usage, bool is_first) {
-  total.input_tokens += usage.input_tokens;
-  total.output_tokens += usage.output_tokens;
-  if (usage.cost_usd) total.cost_usd = total.cost_usd.value_or(0) + *usage.cost_usd;
-  if (is_first || usage.source == "estimated") total.source = usage.source;
-}
-
-/// Puts the notes' results together: suggestions, citations, vocabulary, usage.
-void collect(Output& out, const std::vector<std::optional<NoteResult>>& notes) {
-  std::set<std::string> existing, fresh;
-  bool is_first = true;
-  for (const auto& note : notes) {
-    if (!note) continue;
-    out.source = note->source;
-    add_usage(out.usage, note->usage, std::exchange(is_first, false));
-    out.warnings.insert(out.warnings.end(), note->warnings.begin(), note->warnings.end());
-    out.suggestions.push_back(note->suggestions);
-    for (const auto& tag : note->suggestions.tags) {
-      (tag.is_new ? fresh : existing).insert(tag.tag);
-      out.citations.insert(out.citations.end(), tag.evidence.begin(), tag.evidence.end());
-    }
+/// Puts the notes' results together: suggestions, citations, vocabulary.
+void collect(Output& out, const NoteResult& note, std::set<std::string>& existing,
+             std::set<std::string>& fresh) {
+  out.source = note.source;
+  out.warnings.insert(out.warnings.end(), note.warnings.begin(), note.warnings.end());
+  out.suggestions.push_back(note.suggestions);
+  for (const auto& tag : note.suggestions.tags) {
+    (tag.is_new ? fresh : existing).insert(tag.tag);
+    out.citations.insert(out.citations.end(), tag.evidence.begin(), tag.evidence.end());
   }
-  out.vocabulary = {{existing.begin(), existing.end()}, {fresh.begin(), fresh.end()}};
 }
 
-/// Row D41: citations were offered and none of them holds.
-Status check_grounding(const Output& out) {
-  if (!out.citations.empty()) return {};
-  static const std::set<std::string> kDropCodes = {"citation_drift", "citation_invalid",
-                                                   "ungrounded_dropped"};
-  Json dropped = Json::array();
-  for (const auto& entry : out.warnings)
-    if (entry.is_object() && kDropCodes.contains(entry.value("code", ""))) dropped.push_back(entry);
-  if (dropped.empty()) return {};
-  return make_error(Reason::AiGroundingFailed,
-                    "No suggestion could be tied to text of the notes; nothing was written. Try "
-                    "again, or with `cite: false`.",
-                    Json{{"dropped", dropped}});
-}
-
-std::map<std::string, std::string> normalized_if_match(const Input& in) {
-  std::map<std::string, std::string> result;
-  for (const auto& [text, etag] : in.if_match) {
-    const auto path = NotePath::parse(text);
-    result[path ? path->str() : text] = etag;
-  }
-  return result;
-}
-
-Result<Output> tag(Context& ctx, const Input& in, Invocation& invocation) {
-  const Scoped scoped = INDX_TRY(scope_step(ctx, in));
+Result<Output> tag(Context& ctx, const Input& in, AiInvocation& invocation) {
+  const AiScoped scoped = INDX_TRY(scope_step(ctx, in.scope, [&] { return vocabulary_rows(ctx); }));
   Output out;
-  out.scope_resolved = {in.scope.kind, scoped.scope.notes.size(), {}, scoped.scope.excluded};
-  for (const auto& note : scoped.scope.notes) out.scope_resolved.paths.push_back(note.path);
+  out.scope_resolved = to_view(in.scope, scoped.scope);
   invocation.scope_paths = out.scope_resolved.paths;
   out.warnings = scoped.scope.warnings;
   if (!ctx.models().can_generate()) out.source = "extractive";
 
-  const auto notes = INDX_TRY(suggest_all(ctx, in, scoped, out.warnings));
-  collect(out, notes);
-  invocation.usage = out.usage;
-  if (in.cite) INDX_TRY(check_grounding(out));
+  Json request = in.key();
+  request["vocabulary"] = *Codec<Vocabulary>::encode(in.vocabulary);
+  request["prompt"] = kPromptVersion;
+  const auto vocabulary = to_vocabulary(scoped.extra);
+  const auto stored = INDX_TRY(map_notes(
+      ctx, {"suggest", request}, scoped.scope.notes,
+      [&](Context& lane, const ScopedNote& note) { return suggest(lane, note, vocabulary, in); },
+      out.warnings));
 
   std::vector<PlannedWrite> plan;
-  std::int64_t model_calls = 0;
-  for (const auto& note : notes) {
-    if (!note) continue;
-    plan.push_back(plan_write(*note, in.apply_mode));
-    model_calls += note->model_calls;
+  std::set<std::string> existing, fresh;
+  AiTotal total;
+  for (const auto& json : stored) {
+    if (!json) continue;
+    NoteResult note;
+    Codec<NoteResult>::decode(*json, note);
+    total.add(note.cost);
+    collect(out, note, existing, fresh);
+    plan.push_back(plan_write(note, in.apply_mode));
   }
-  if (!in.apply) {
-    out.proposed_patches.emplace();
-    for (const auto& write : plan)
-      if (write.is_change()) out.proposed_patches->push_back(to_patch(write));
-    return out;
-  }
-  const ApplyOutcome applied = INDX_TRY(
-      apply_writes(ctx, plan, {normalized_if_match(in), in.if_match_mode == "skip", model_calls}));
-  out.applied = applied.applied;
-  out.warnings.insert(out.warnings.end(), applied.warnings.begin(), applied.warnings.end());
+  out.vocabulary = {{existing.begin(), existing.end()}, {fresh.begin(), fresh.end()}};
+  out.usage = invocation.usage = total.usage();
+  if (in.cite) INDX_TRY(check_grounding(out.citations.size(), out.warnings, "No suggestion"));
+  INDX_TRY(apply_or_propose<AppliedTags>(ctx, in, plan, total.model_calls(), out));
   return out;
 }
 
-std::vector<std::string> first_paths(std::vector<std::string> paths) {
-  if (paths.size() > kMaxEventPaths) paths.resize(kMaxEventPaths);
-  return paths;
-}
-
-/// Row D68. A job that goes back to the queue tells nothing yet: its next run does.
-void tell(Context& ctx, const Input& in, const Invocation& invocation, const Result<Output>& result,
-          std::int64_t duration_ms) {
-  const CancelReason why = ctx.cancel().reason();
-  const bool goes_on =
-      why == CancelReason::Shutdown || why == CancelReason::Pause || why == CancelReason::LeaseLost;
-  if (!result && goes_on) return;
-  std::vector<std::string> applied;
-  if (result && result->applied)
-    for (const auto& write : *result->applied) applied.push_back(write.path);
-  if (!result && result.error().details.contains("applied"))
-    for (const auto& write : result.error().details["applied"])
-      applied.push_back(write.value("path", ""));
-  Json data{{"type", "ai.invocation"},
-            {"op", "ai_tag"},
-            {"scope_paths", first_paths(invocation.scope_paths)},
-            {"scope_count", invocation.scope_paths.size()},
-            {"provider", ctx.models().provider()},
-            {"model", ctx.models().model()},
-            {"usage", *Codec<Usage>::encode(invocation.usage)},
-            {"cache_hit", false},
-            {"duration_ms", duration_ms},
-            {"ok", result.has_value()}};
-  if (!result) data["error_code"] = std::string(result.error().name());
-  if (in.apply) data["applied_paths"] = first_paths(applied);
-  if (!ctx.is_job() || !result) return ctx.emit("ai.invocation", data);
-  const auto told = ctx.step("invocation", Json::object(),
-                             [&]() -> Result<Json> {  // a resumed job does not tell it again
-                               ctx.emit("ai.invocation", data);
-                               return Json::object();
-                             });
-  static_cast<void>(told);  // the work is done: a lost row of the log must not fail it
-}
-
 Result<Output> run(Context& ctx, const Input& in) {
-  const auto begin = ctx.clock().monotonic();
-  Invocation invocation;
-  auto result = tag(ctx, in, invocation);
-  const auto took =
-      std::chrono::duration_cast<milliseconds>(ctx.clock().monotonic() - begin).count();
-  tell(ctx, in, invocation, result, took);
-  return result;
+  return run_told<Output>(ctx, "ai_tag", in.apply,
+                          [&](AiInvocation& invocation) { return tag(ctx, in, invocation); });
 }
 
 Result<std::size_t> size(Context& ctx, const Input& in) {
@@ -569,27 +316,18 @@ Operation ai_tag() {
       .effect = Effect::Writes,
       .needs_provider = true,
       .is_ai = true,
-      .input = {field("scope", &Input::scope, "Which notes."),
-                field("vocabulary", &Input::vocabulary, "Which tags may be suggested.", optional),
-                field("apply", &Input::apply,
-                      "Write the tags into the property `tags`; needs vault:write.", optional),
-                field("apply_mode", &Input::apply_mode,
-                      "merge: add to what is there; replace: overwrite it.", optional,
-                      one_of({"merge", "replace"})),
-                field("if_match", &Input::if_match,
-                      "Path to etag: the versions that may be written.", optional,
-                      length(0, 10000)),
-                field("if_match_mode", &Input::if_match_mode,
-                      "On a mismatch: write nothing, or skip that note.", optional,
-                      one_of({"stop", "skip"})),
-                field("language", &Input::language,
-                      "Language of new tags; left out: that of the note.", optional, length(0, 35)),
-                field("max_tokens", &Input::max_tokens, "Most tokens of one model answer.",
-                      between(1, 100000)),
-                field("cite", &Input::cite, "Give the lines that support each tag.", optional),
-                field("seed", &Input::seed,
-                      "Same input and seed: same output, as far as the model can.", optional),
-                field("cache", &Input::cache, "Whether an earlier answer may be used.", optional)},
+      .version = 2,
+      .input = joined<Input>(
+          {ai_scope_field<Input>(),
+           field("vocabulary", &Input::vocabulary, "Which tags may be suggested.", optional),
+           field<Input, bool>("apply", &Input::apply,
+                              "Write the tags into the property `tags`; needs vault:write.",
+                              optional),
+           field("apply_mode", &Input::apply_mode,
+                 "merge: add to what is there; replace: overwrite it.", optional,
+                 one_of({"merge", "replace"}))},
+          ai_guard_fields<Input>(),
+          ai_call_fields<Input>("Language of new tags; left out: that of the note.")),
       .output = {field("scope_resolved", &Output::scope_resolved, "The notes that were looked at."),
                  field("suggestions", &Output::suggestions, "By note, in path order."),
                  field("applied", &Output::applied, "With `apply`: the notes written."),
@@ -602,16 +340,10 @@ Operation ai_tag() {
                  field("source", &Output::source, "extractive: made without a model.",
                        one_of({"model", "extractive"})),
                  field("warnings", &Output::warnings, "A code, or {code, path, reason}.")},
-      .failures = {{Reason::AiUnavailable, "No provider is configured."},
-                   {Reason::AiProviderError, "The provider failed for every note."},
-                   {Reason::AiQuotaExceeded, "The provider's or our own limit is used up."},
-                   {Reason::AiInputTooLarge, "The note does not fit the model."},
-                   {Reason::AiSchemaInvalid, "The model did not answer in the asked form."},
-                   {Reason::AiGroundingFailed, "No evidence holds; details.dropped lists it."},
-                   {Reason::AiApplyConflict,
-                    "Notes are not at `if_match`; details hold failed and applied."},
-                   {Reason::NotFound, "A note named alone does not exist."},
-                   {Reason::Forbidden, "A named path is outside your globs."}},
+      .failures =
+          ai_failures({{Reason::AiSchemaInvalid, "The model did not answer in the asked form."},
+                       {Reason::AiApplyConflict,
+                        "Notes are not at `if_match`; details hold failed and applied."}}),
       .handler = run,
   });
 }

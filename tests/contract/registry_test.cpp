@@ -52,29 +52,25 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
   }
 
   CHECK(names ==
-        std::vector<std::string>{"vault_status",      "note_list",         "note_read",
-                                 "note_outline",      "note_exists",       "note_write",
-                                 "note_patch",        "note_delete",       "note_move",
-                                 "notes_read",        "document_map",      "note_history",
-                                 "note_diff",         "note_restore",      "vault_search",
-                                 "tag_list",          "tag_notes",         "tag_rename",
-                                 "property_rename",   "property_list",     "property_values",
-                                 "task_list",         "recent_changes",    "daily_path",
-                                 "daily_read",        "daily_append",      "link_forward",
-                                 "link_backlinks",    "link_unresolved",   "link_orphans",
-                                 "link_resolve",      "unlinked_mentions", "graph_neighbors",
-                                 "canvas_read",       "canvas_write",      "canvas_patch",
-                                 "base_query",        "base_query_inline", "attachment_list",
-                                 "attachment_read",   "attachment_write",  "attachment_upload",
-                                 "attachment_delete", "vault_config_get",  "vault_config_set",
-                                 "vault_reindex",     "vault_index_paths", "vault_doctor",
-                                 "vault_prune",       "job_list",          "job_get",
-                                 "job_events",        "job_cancel",        "job_revert",
-                                 "job_pause",         "job_resume",        "job_retry",
-                                 "job_redrive",       "queue_status",      "queue_pause",
-                                 "queue_resume",      "schedule_list",     "schedule_set",
-                                 "schedule_delete",   "token_create",      "token_list",
-                                 "token_revoke",      "ai_status",         "ai_tag"});
+        std::vector<std::string>{
+            "vault_status",     "note_list",         "note_read",         "note_outline",
+            "note_exists",      "note_write",        "note_patch",        "note_delete",
+            "note_move",        "notes_read",        "document_map",      "note_history",
+            "note_diff",        "note_restore",      "vault_search",      "tag_list",
+            "tag_notes",        "tag_rename",        "property_rename",   "property_list",
+            "property_values",  "task_list",         "recent_changes",    "daily_path",
+            "daily_read",       "daily_append",      "link_forward",      "link_backlinks",
+            "link_unresolved",  "link_orphans",      "link_resolve",      "unlinked_mentions",
+            "graph_neighbors",  "canvas_read",       "canvas_write",      "canvas_patch",
+            "base_query",       "base_query_inline", "attachment_list",   "attachment_read",
+            "attachment_write", "attachment_upload", "attachment_delete", "vault_config_get",
+            "vault_config_set", "vault_reindex",     "vault_index_paths", "vault_doctor",
+            "vault_prune",      "job_list",          "job_get",           "job_events",
+            "job_cancel",       "job_revert",        "job_pause",         "job_resume",
+            "job_retry",        "job_redrive",       "queue_status",      "queue_pause",
+            "queue_resume",     "schedule_list",     "schedule_set",      "schedule_delete",
+            "token_create",     "token_list",        "token_revoke",      "ai_status",
+            "ai_tag",           "ai_metadata",       "ai_extract",        "ai_summarize"});
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
@@ -130,6 +126,9 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("job_revert", "POST", "/v1/jobs/{id}/revert", "job revert");
   is("ai_status", "GET", "/v1/ai/status", "ai status");
   is("ai_tag", "POST", "/v1/ai/tag", "ai tag");
+  is("ai_metadata", "POST", "/v1/ai/metadata", "ai metadata");
+  is("ai_extract", "POST", "/v1/ai/extract", "ai extract");
+  is("ai_summarize", "POST", "/v1/ai/summarize", "ai summarize");
 }
 
 TEST_CASE("each operation is described, scoped and consistent", "[contract]") {

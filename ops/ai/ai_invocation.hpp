@@ -1,0 +1,48 @@
+#pragma once
+#include "ops/ai/ai_result.hpp"
+#include "ops/context.hpp"
+
+#include <string>
+#include <vector>
+
+namespace indx {
+
+/// Everything of one call that the event at its end tells, also when it fails (row D68).
+struct AiInvocation {
+  std::string op;
+  std::vector<std::string> scope_paths;
+  AiUsageView usage;
+  bool applies = false;
+};
+
+/// Tells the event: paths, counts, durations, costs and codes, no content (row D70). `applied`: the
+/// rows of the notes that were written, when the call succeeded; those of a failed one stand in the
+/// error's details. A job that goes back to the queue tells nothing yet: its next run does.
+void tell_invocation(Context& ctx, const AiInvocation& invocation, const Error* error,
+                     const std::vector<std::string>& applied, std::int64_t duration_ms);
+
+/// Runs `work(invocation)` and tells of it. Output has `applied_paths()`.
+template <typename Output, typename Work>
+Result<Output> run_told(Context& ctx, std::string op, bool applies, Work work) {
+  const auto begin = ctx.clock().monotonic();
+  AiInvocation invocation;
+  invocation.op = std::move(op);
+  invocation.applies = applies;
+  Result<Output> result = work(invocation);
+  const auto took =
+      std::chrono::duration_cast<milliseconds>(ctx.clock().monotonic() - begin).count();
+  tell_invocation(ctx, invocation, result ? nullptr : &result.error(),
+                  result ? result->applied_paths() : std::vector<std::string>(), took);
+  return result;
+}
+
+/// The paths of `applied` rows.
+template <typename Row>
+std::vector<std::string> paths_of_rows(const std::optional<std::vector<Row>>& rows) {
+  std::vector<std::string> paths;
+  if (rows)
+    for (const auto& row : *rows) paths.push_back(row.path);
+  return paths;
+}
+
+}  // namespace indx

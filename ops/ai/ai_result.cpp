@@ -1,0 +1,92 @@
+#include "ops/ai/ai_result.hpp"
+
+#include "base/unicode.hpp"
+
+namespace indx {
+namespace {
+
+constexpr std::size_t kMaxSnippetBytes = 300;
+
+void add_usage(AiUsageView& total, const AiUsageView& usage, bool is_first) {
+  total.input_tokens += usage.input_tokens;
+  total.output_tokens += usage.output_tokens;
+  if (usage.cost_usd) total.cost_usd = total.cost_usd.value_or(0) + *usage.cost_usd;
+  if (is_first || usage.source == "estimated") total.source = usage.source;
+}
+
+}  // namespace
+
+Fields<AiCitation> AiCitation::fields() {
+  return {field("path", &AiCitation::path, "The note."),
+          field("etag", &AiCitation::etag, "The version that was read."),
+          field("anchor", &AiCitation::anchor, "Slug of the heading above."),
+          field("line", &AiCitation::line, "1-based line."),
+          field("span", &AiCitation::span, "First byte and byte after the last one, in the file."),
+          field("snippet", &AiCitation::snippet, "The text, verbatim.")};
+}
+
+AiCitation to_citation(const Evidence& evidence, const std::string& path, const std::string& etag) {
+  AiCitation citation;
+  citation.path = path;
+  citation.etag = etag;
+  citation.snippet = std::string(prefix_at_grapheme(evidence.quote, kMaxSnippetBytes));
+  if (!evidence.anchor.empty()) citation.anchor = evidence.anchor;
+  if (evidence.line > 0) {
+    citation.line = evidence.line;
+    citation.span = {evidence.begin, evidence.end};
+  }
+  return citation;
+}
+
+Fields<AiProposedPatch> AiProposedPatch::fields() {
+  return {field("path", &AiProposedPatch::path, "The note."),
+          field("if_match", &AiProposedPatch::if_match, "Etag to guard it with."),
+          field("ops", &AiProposedPatch::ops, "Steps for note_patch.")};
+}
+
+Fields<AiScopeView> AiScopeView::fields() {
+  return {field("kind", &AiScopeView::kind, "As asked."),
+          field("count", &AiScopeView::count, "Notes."),
+          field("paths", &AiScopeView::paths, "Their paths, sorted."),
+          field("excluded", &AiScopeView::excluded, "Notes that AI may not read."),
+          field("total_tokens", &AiScopeView::total_tokens,
+                "Estimated tokens of the notes that were read.")};
+}
+
+AiScopeView to_view(const AiScope& asked, const ResolvedScope& found) {
+  AiScopeView view;
+  view.kind = asked.kind;
+  view.count = found.notes.size();
+  view.excluded = found.excluded;
+  for (const auto& note : found.notes) view.paths.push_back(note.path);
+  return view;
+}
+
+Fields<AiUsageView> AiUsageView::fields() {
+  return {field("input_tokens", &AiUsageView::input_tokens, "Tokens sent."),
+          field("output_tokens", &AiUsageView::output_tokens, "Tokens received."),
+          field("cost_usd", &AiUsageView::cost_usd, "Known cost; null: unknown.", nullable),
+          field("source", &AiUsageView::source, "Who counted.", one_of({"reported", "estimated"}))};
+}
+
+Json ai_warning(std::string_view code, const std::string& path, const std::string& reason) {
+  return Json{{"code", std::string(code)}, {"path", path}, {"reason", reason}};
+}
+
+Fields<AiCost> AiCost::fields() {
+  return {field("usage", &AiCost::usage, ""), field("model_calls", &AiCost::model_calls, "")};
+}
+
+void AiCost::add(const AiUsage& one) {
+  add_usage(usage, {one.input_tokens, one.output_tokens, one.cost_usd, one.source},
+            model_calls == 0);
+  ++model_calls;
+}
+
+void AiTotal::add(const AiCost& cost) {
+  if (cost.model_calls == 0) return;  // nobody counted anything
+  add_usage(usage_, cost.usage, !std::exchange(has_any_, true));
+  model_calls_ += cost.model_calls;
+}
+
+}  // namespace indx

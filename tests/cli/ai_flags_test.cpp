@@ -1,0 +1,85 @@
+#include "cli/args.hpp"
+#include "cli/help.hpp"
+#include "ops/schema.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace indx {
+namespace {
+
+Result<std::string> schema_file(const std::string& file) {
+  if (file != "s.json") return not_found("no " + file);
+  return std::string(R"({"type":"object"})");
+}
+
+/// The validated input of a command line.
+Result<Json> ai_input(const std::vector<std::string>& words) {
+  const Registry registry = make_registry();
+  const auto commands = make_commands(registry);
+  const auto parsed = INDX_TRY(parse_args(words, commands, schema_file));
+  return validate(parsed.command->operation->input, parsed.input);
+}
+
+}  // namespace
+
+TEST_CASE("every flag of ai summarize reaches its field", "[cli][D75]") {
+  const auto input =
+      ai_input({"ai", "summarize", "--scope-paths", "a.md,b.md", "--style", "bullets", "--length",
+                "long", "--audience", "new colleagues", "--include", "tldr,outline"});
+  INFO((input ? "" : input.error().message));
+  REQUIRE(input);
+  CHECK((*input)["scope"]["kind"] == "paths");
+  CHECK((*input)["scope"]["paths"] == Json({"a.md", "b.md"}));
+  CHECK((*input)["style"] == "bullets");
+  CHECK((*input)["length"] == "long");
+  CHECK((*input)["audience"] == "new colleagues");
+  CHECK((*input)["include"] == Json({"tldr", "outline"}));
+  CHECK_FALSE(ai_input({"ai", "summarize", "--scope-glob", "**", "--style", "poetic"}));
+}
+
+TEST_CASE("every flag of ai metadata reaches its field", "[cli][D75]") {
+  const auto input = ai_input({"ai", "metadata", "--scope-glob", "inbox/**", "--fields",
+                               R"([{"key":"due","type":"date"}])", "--apply", "--apply-mode",
+                               "overwrite", "--if-match-mode", "skip"});
+  INFO((input ? "" : input.error().message));
+  REQUIRE(input);
+  CHECK((*input)["scope"]["path_glob"] == "inbox/**");
+  CHECK((*input)["fields"][0]["key"] == "due");
+  CHECK((*input)["apply"] == true);
+  CHECK((*input)["apply_mode"] == "overwrite");
+  CHECK((*input)["if_match_mode"] == "skip");
+}
+
+TEST_CASE("the schema of ai extract comes from a file or from the line", "[cli][C80][D75]") {
+  const std::vector<std::string> words = {
+      "ai",          "extract",           "--scope-tag", "meeting", "--destination",
+      "frontmatter", "--destination-key", "decisions",   "--apply", "--apply-mode",
+      "merge"};
+  const auto with = [&](std::vector<std::string> more) {
+    auto all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    return ai_input(all);
+  };
+
+  const auto from_file = with({"--schema-file", "s.json"});
+  INFO((from_file ? "" : from_file.error().message));
+  REQUIRE(from_file);
+  CHECK((*from_file)["schema"] == Json{{"type", "object"}});
+  CHECK((*from_file)["destination_key"] == "decisions");
+  CHECK((*from_file)["apply_mode"] == "merge");
+  CHECK((*with({"--schema", R"({"type":"object"})"}))["schema"] == Json{{"type", "object"}});
+  CHECK((*with({"--schema", "@s.json"}))["schema"] == Json{{"type", "object"}});
+
+  CHECK(with({"--schema-file", "none.json"}).error().reason == Reason::NotFound);
+  CHECK(with({"--schema", "{}", "--schema-file", "s.json"}).error().reason ==
+        Reason::ValidationFailed);
+  CHECK(with({}).error().reason == Reason::ValidationFailed);
+}
+
+TEST_CASE("help of ai extract names the file form of its schema", "[cli][C80]") {
+  const Registry registry = make_registry();
+  const auto text = help_text({"ai", "extract"}, make_commands(registry));
+  CHECK(text.find("--schema-file FILE") != std::string::npos);
+}
+
+}  // namespace indx
