@@ -69,6 +69,12 @@ std::vector<Section> sections_of(std::string_view bytes, const ParsedNote& note)
   return sections;
 }
 
+/// `# Title`, one to six marks; never inside of code, which does not begin a chunk with one.
+bool is_heading_line(std::string_view line) {
+  const std::size_t marks = std::min(line.find_first_not_of('#'), line.size());
+  return marks >= 1 && marks <= 6 && (marks == line.size() || line[marks] == ' ');
+}
+
 bool ends_sentence(char32_t c) {
   return c == '.' || c == '!' || c == '?' || c == 0x3002 || c == 0xFF01 || c == 0xFF1F ||
          c == 0x2026;
@@ -179,6 +185,31 @@ std::vector<Chunk> chunk_note(std::string_view path, std::string_view bytes,
     chunker.add_section(section, std::move(inside));
   }
   return chunks;
+}
+
+std::string embedding_text(std::string_view title, const std::vector<std::string>& heading_path,
+                           std::string_view content) {
+  std::vector<std::string> headings = heading_path;
+  if (!headings.empty() && headings.front() == title) headings.erase(headings.begin());
+  std::string about = cat(title, headings.empty() ? "" : ": ", join(headings, " > "));
+  std::replace_if(
+      about.begin(), about.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::string_view text = content;
+  while (!text.empty()) {
+    const std::size_t line_end = line_end_of(text, 0);
+    if (!is_heading_line(text.substr(0, line_end)) && !trim(text.substr(0, line_end)).empty())
+      break;
+    text.remove_prefix(std::min(next_line_of(text, line_end), text.size()));
+  }
+  return cat(about, '\n', text.empty() ? content : text);
+}
+
+std::string embedding_key(std::string_view title, const std::vector<std::string>& heading_path,
+                          std::string_view content_sha256) {
+  // Lengths keep parts apart, whatever characters they hold.
+  std::string named = cat(title.size(), ':', title);
+  for (const auto& heading : heading_path) named += cat(heading.size(), ':', heading);
+  return sha256_hex(cat(named, '\n', content_sha256)).substr(0, 32);
 }
 
 }  // namespace indx
