@@ -391,6 +391,8 @@ Result<std::unique_ptr<Engine>> Engine::start(const Config& config, const Regist
   auto parts = std::make_unique<Parts>(config, registry, std::move(vault));
   parts->instance = new_ulid(parts->clock.now(), parts->random);
   parts->provider = INDX_TRY(make_provider(config.ai));
+  parts->embedder = options.embedder;
+  parts->embeds_by_itself = options.mode == EngineOptions::Mode::Serve;
   auto engine = std::make_unique<EngineImpl>(std::move(lock), std::move(parts), options);
   INDX_TRY(engine->prepare());
   INDX_TRY(engine->spawn());

@@ -13,6 +13,7 @@
 
 namespace indx {
 
+class NoteIndexWriter;
 class State;
 
 /// The values that actors send each other. All stay in this process.
@@ -77,6 +78,11 @@ struct ScanRequest {
   bool reset_db = false;           ///< make index.db anew first
   std::vector<std::string> paths;  ///< empty: all
   bool is_external = false;        ///< what changed is told as `fs` events
+};
+
+/// One change of the rows of vectors, between two slices of a scan.
+struct VectorChange {
+  std::function<Result<Json>(NoteIndexWriter&)> apply;
 };
 
 struct EtagCheck {

@@ -52,6 +52,7 @@ Operation vault_config_set();
 Operation vault_reindex();
 Operation vault_doctor();
 Operation vault_prune();
+Operation vault_embed();
 Operation job_list();
 Operation job_get();
 Operation job_events();

@@ -63,7 +63,7 @@ class Retrieval {
   virtual Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts) = 0;
 
   /// What the job `vault_embed` does; for nobody else.
-  /// Chunks without a vector, in order of keys, after a key.
+  /// Chunks without a vector, in order of keys, after a key; none begins a pass over all.
   virtual Result<std::vector<ChunkToEmbed>> to_embed(const std::string& after_key, int limit) = 0;
   /// Durable when it returns. `conflict`: the index has vectors of another model.
   virtual Status keep(const std::vector<EmbeddedChunk>& chunks) = 0;
@@ -71,8 +71,8 @@ class Retrieval {
   virtual Status forget_left_out() = 0;
   /// Drops vectors of chunks that are long gone; gives how many.
   virtual Result<std::int64_t> tidy() = 0;
-  /// Nothing was left without a vector when the job looked last.
-  virtual void told_complete() = 0;
+  /// The last pass found nothing to do.
+  virtual void end_pass() = 0;
 };
 
 }  // namespace indx

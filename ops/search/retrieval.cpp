@@ -173,10 +173,11 @@ Json explain(const RetrievedNote& note) {
   return stages;
 }
 
-Result<Retrieved> retrieve(Context& ctx, const RetrievalRequest& request) {
+Result<Retrieved> retrieve_by_meaning(Context& ctx, const RetrievalRequest& request) {
   Retrieved out;
+  if (request.mode == "lexical") return out;
   auto& retrieval = ctx.retrieval();
-  auto vectors = request.mode == "lexical" ? Vectors::Off : INDX_TRY(retrieval.vectors());
+  auto vectors = INDX_TRY(retrieval.vectors());
   if (can_search(vectors)) {
     auto source = retrieval.ask(request.question, true);
     if (source.has_value())
@@ -186,16 +187,20 @@ Result<Retrieved> retrieve(Context& ctx, const RetrievalRequest& request) {
     else
       return source.error();
   }
-  if (request.mode != "lexical") out.warnings = warnings_of(vectors);
-  if (!can_search(vectors)) {
-    out.source = INDX_TRY(retrieval.ask(request.question, false));
-    out.notes = INDX_TRY(by_words(*out.source, request.top_k));
-  } else {
-    out.mode_used = request.mode;
-    out.notes = request.mode == "semantic" ? INDX_TRY(by_meaning(*out.source, request.top_k))
-                                           : INDX_TRY(by_both(*out.source, request.top_k));
-  }
+  out.warnings = warnings_of(vectors);
+  if (!out.source) return out;
+  out.mode_used = request.mode;
+  out.notes = request.mode == "semantic" ? INDX_TRY(by_meaning(*out.source, request.top_k))
+                                         : INDX_TRY(by_both(*out.source, request.top_k));
   if (out.notes.size() > request.top_k) out.notes.resize(request.top_k);
+  return out;
+}
+
+Result<Retrieved> retrieve(Context& ctx, const RetrievalRequest& request) {
+  Retrieved out = INDX_TRY(retrieve_by_meaning(ctx, request));
+  if (out.source) return out;
+  out.source = INDX_TRY(ctx.retrieval().ask(request.question, false));
+  out.notes = INDX_TRY(by_words(*out.source, request.top_k));
   return out;
 }
 

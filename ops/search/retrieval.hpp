@@ -55,5 +55,7 @@ struct Retrieved {
 /// The one way to find notes for a question: search, ask, relate and summarise use it. Without
 /// vectors it goes by words alone, and a warning says why.
 Result<Retrieved> retrieve(Context& ctx, const RetrievalRequest& request);
+/// The same without that last resort: no `source` and no notes where it cannot go by meaning.
+Result<Retrieved> retrieve_by_meaning(Context& ctx, const RetrievalRequest& request);
 
 }  // namespace indx
