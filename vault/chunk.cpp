@@ -115,7 +115,7 @@ class Chunker {
       total += unit.chars = count_code_points(bytes_.substr(unit.begin, unit.end - unit.begin));
     if (total <= kTargetChunkChars) return add(section, section.begin, section.end);
     for (const Unit& unit : units) {
-      if (chars > 0 && chars + unit.chars > kTargetChunkChars) {
+      if (chars > 0 && chars + unit.chars > kTargetChunkChars && !stays_with(chars, unit)) {
         add(section, begin, unit.begin);
         begin = unit.begin;
         chars = 0;
@@ -129,6 +129,13 @@ class Chunker {
   }
 
  private:
+  /// A heading, or a line or two, would say little alone: it goes on into a unit that fits beside
+  /// it or has to be cut anyway.
+  static bool stays_with(std::size_t chars, const Unit& unit) {
+    return chars < kTargetChunkChars / 4 &&
+           (chars + unit.chars <= kMaxChunkChars || unit.chars > kMaxChunkChars);
+  }
+
   /// Cuts a stretch that ends with an overlong unit; gives where the rest, short enough, begins.
   std::size_t add_long(const Section& section, std::size_t begin, const Unit& unit) {
     while (begin < unit.end) {

@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,7 +28,8 @@ class WordEmbedder : public Embedder {
   Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
                                                 const CancelToken&) override {
     const std::scoped_lock lock(mutex_);
-    if (fails) return *fails;
+    if (static_cast<int>(batches_.size()) == most_batches)
+      return make_error(Reason::AiProviderError, "The model is down.");
     batches_.push_back(texts.size());
     std::vector<std::vector<float>> vectors;
     for (const auto& text : texts) {
@@ -73,7 +73,8 @@ class WordEmbedder : public Embedder {
     batches_.clear();
   }
 
-  std::optional<Error> fails;  ///< what every call answers; set before it is used
+  // Set before it is used:
+  int most_batches = -1;  ///< after so many it fails
   std::function<void(const std::string&)> before_text;
 
  private:

@@ -134,6 +134,7 @@ TEST_CASE("chunks cover and hold their limits with other line ends and scripts",
   const auto sentences = chunks_of(long_cjk);
   REQUIRE(sentences.size() > 2);
   for (const auto& chunk : sentences) CHECK(chunk.content.ends_with("。"));
+  CHECK(sentences[0].content.size() > 1000);  // the heading is not alone
 }
 
 TEST_CASE("an edit in one section changes the hash of no other chunk", "[vault][A69]") {
