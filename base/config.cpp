@@ -368,6 +368,7 @@ void read_ai(Reader& reader, AiConfig& ai) {
   reader.duration("ai.timeout_ms", ai.timeout);
   reader.globs("ai.allow_globs", ai.allow_globs);
   reader.globs("ai.deny_globs", ai.deny_globs);
+  reader.text("embeddings.model_file", ai.embeddings_model_file);
 }
 
 void read_jobs(Reader& reader, JobsConfig& jobs) {

@@ -128,6 +128,9 @@ const std::vector<ConfigKey>& config_keys() {
              "variable."),
       tuning("ai.deny_globs", "INDX_AI_DENY_GLOBS", Globs,
              "Notes that match never reach a model, whatever ai.allow_globs says."),
+      variable_only("embeddings.model_file", "INDX_EMBEDDINGS_MODEL_FILE", Text,
+                    "File of the builtin embedding model; left out: in share/indx where the "
+                    "program is installed."),
       tuning("jobs.lease_ms", "INDX_JOBS_LEASE_MS", Integer,
              "Milliseconds after which a job without a heartbeat counts as left behind.", 2,
              kMaxMillis),

@@ -271,6 +271,12 @@ TEST_CASE("a key that only the environment sets is not read from the file", "[ba
   CHECK(warnings.size() == 2);
 }
 
+TEST_CASE("only the environment says which file holds the embedding model", "[base]") {
+  CHECK(load("")->ai.embeddings_model_file.empty());
+  CHECK(load("", {{"INDX_EMBEDDINGS_MODEL_FILE", "/opt/m"}})->ai.embeddings_model_file == "/opt/m");
+  CHECK(load(R"({"embeddings": {"model_file": "/vault/m"}})")->ai.embeddings_model_file.empty());
+}
+
 TEST_CASE("the file sets tuning of jobs, versions and http", "[base]") {
   const auto config = load(
       R"({"jobs": {"lease_ms": 900, "max_crashes": 7}, "versions": {"max_bytes": 5000000000, "days": null},
