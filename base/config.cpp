@@ -352,8 +352,18 @@ void read_provider(Reader& reader, AiConfig& ai) {
                        is_later ? " (the named one is not available in this version)" : ""));
 }
 
+/// What makes vectors may be another one than what answers (row D2).
+void read_embeddings(Reader& reader, AiConfig& ai) {
+  ai.embeddings_provider = ai.provider;
+  reader.text("embeddings.provider", ai.embeddings_provider);
+  if (ai.embeddings_provider == "none" || ai.embeddings_provider == "off")
+    ai.embeddings_provider.clear();
+  reader.text("embeddings.model_file", ai.embeddings_model_file);
+}
+
 void read_ai(Reader& reader, AiConfig& ai) {
   read_provider(reader, ai);
+  read_embeddings(reader, ai);
   reader.text("ai.model", ai.model);
   reader.text("openai.base_url", ai.openai_base_url);
   const auto& url = ai.openai_base_url;
@@ -368,7 +378,6 @@ void read_ai(Reader& reader, AiConfig& ai) {
   reader.duration("ai.timeout_ms", ai.timeout);
   reader.globs("ai.allow_globs", ai.allow_globs);
   reader.globs("ai.deny_globs", ai.deny_globs);
-  reader.text("embeddings.model_file", ai.embeddings_model_file);
 }
 
 void read_jobs(Reader& reader, JobsConfig& jobs) {

@@ -25,6 +25,8 @@ struct AiConfig {
   std::chrono::milliseconds timeout{30000};  ///< `INDX_AI_TIMEOUT_MS`
   std::vector<std::string> allow_globs;  ///< `INDX_AI_ALLOW_GLOBS`, `ai.allow_globs`; empty: all
   std::vector<std::string> deny_globs;   ///< `INDX_AI_DENY_GLOBS`, `ai.deny_globs`; wins over allow
+  /// `INDX_EMBEDDINGS_PROVIDER`, else as `provider`; empty: search by meaning is off
+  std::string embeddings_provider;
   /// `INDX_EMBEDDINGS_MODEL_FILE`; empty: where the program was installed
   std::string embeddings_model_file;
 };

@@ -108,7 +108,8 @@ const std::vector<ConfigKey>& config_keys() {
       safety("ai.provider", "INDX_AI_PROVIDER", Text,
              "builtin (local, without a model), openai (any compatible server) or none."),
       variable_only("embeddings.provider", "INDX_EMBEDDINGS_PROVIDER", Text,
-                    "Stands for ai.provider where that is not set."),
+                    "What makes vectors for search by meaning, builtin or none; left out: as "
+                    "ai.provider. Stands for ai.provider where that is not set."),
       safety("ai.model", "INDX_AI_MODEL", Text, "The model to ask; openai needs one."),
       variable_only("openai.base_url", "INDX_OPENAI_BASE_URL", Text,
                     "Address of the OpenAI-compatible server."),

@@ -118,6 +118,9 @@ Result<EmbeddingCounts> EmbeddingIndex::counts() {
   counts.chunks = query.integer(0);
   counts.left_out = query.integer(2);
   counts.embedded = query.integer(1) - counts.left_out;
+  auto all = db->prepare("SELECT count(*) FROM embeddings");
+  INDX_TRY(all.step());
+  counts.unused = all.integer(0) - query.integer(1);
   return counts;
 }
 

@@ -17,6 +17,9 @@ struct EmbeddingCounts {
   std::int64_t chunks = 0;
   std::int64_t embedded = 0;
   std::int64_t left_out = 0;  ///< not to be read by AI, or refused by the model
+  std::int64_t unused = 0;    ///< vectors of chunks that are gone
+  /// Whether so many are unused that they should go; some are kept, for moved notes come back.
+  bool is_untidy() const { return unused > 1000 && unused >= (embedded + unused) / 4; }
   std::int64_t pending() const { return chunks - embedded - left_out; }
 };
 

@@ -174,6 +174,20 @@ TEST_CASE("the provider defaults to that of embeddings and none means off", "[ba
             ->ai.provider.empty());
 }
 
+TEST_CASE("vectors come from the provider of embeddings, else from the other one",
+          "[base][D2][D20]") {
+  const auto provider = [](const std::map<std::string, std::string>& env) {
+    return load("", env)->ai.embeddings_provider;
+  };
+
+  CHECK(provider({}).empty());
+  CHECK(provider({{"INDX_AI_PROVIDER", "builtin"}}) == "builtin");
+  CHECK(provider({{"INDX_AI_PROVIDER", "openai"},
+                  {"INDX_AI_MODEL", "m"},
+                  {"INDX_EMBEDDINGS_PROVIDER", "builtin"}}) == "builtin");
+  CHECK(provider({{"INDX_AI_PROVIDER", "builtin"}, {"INDX_EMBEDDINGS_PROVIDER", "none"}}).empty());
+}
+
 TEST_CASE("a provider of a later version is refused as such, an unknown one as unknown",
           "[base][D10]") {
   const auto later = refused("", {{"INDX_AI_PROVIDER", "ollama"}});
