@@ -134,7 +134,9 @@ Status EngineRetrieval::forget_left_out() {
   return {};
 }
 
+// The writer is only asked for it where it is worth it: it looks through all vectors.
 Result<std::int64_t> EngineRetrieval::tidy() {
+  if (!INDX_TRY(counts()).is_untidy()) return std::int64_t{0};
   const Json dropped = INDX_TRY(core_.change_vectors(
       [&vectors = core_.parts.vectors](NoteIndexWriter& writer) -> Result<Json> {
         return Json(INDX_TRY(writer.prune_embeddings(vectors)));

@@ -9,7 +9,7 @@
 namespace indx {
 namespace {
 
-/// Vectors without a chunk that are always kept.
+/// Vectors without a chunk that are always kept (EmbeddingCounts::is_untidy).
 constexpr std::int64_t kKeptVectors = 1000;
 constexpr std::int64_t kPrunedAtOnce = 5000;
 
@@ -118,19 +118,19 @@ Result<std::int64_t> NoteIndexWriter::prune_embeddings(VectorCache& cache) {
   constexpr std::string_view kUnused =
       "FROM embeddings e WHERE NOT EXISTS (SELECT 1 FROM chunk_rows c WHERE "
       "c.embed_key=e.embed_key)";
-  std::int64_t all = 0, unused = 0;
+  EmbeddingCounts counts;
   {
     auto query =
-        impl_->db.prepare(cat("SELECT (SELECT count(*) FROM embeddings), count(*) ", kUnused));
+        impl_->db.prepare(cat("SELECT count(*), (SELECT count(*) FROM embeddings) ", kUnused));
     INDX_TRY(query.step());
-    all = query.integer(0);
-    unused = query.integer(1);
+    counts.unused = query.integer(0);
+    counts.embedded = query.integer(1) - counts.unused;
   }
-  if (unused <= kKeptVectors || unused < all / 4) return std::int64_t{0};
+  if (!counts.is_untidy()) return std::int64_t{0};
   std::vector<std::int64_t> labels;
   INDX_TRY(impl_->change_vectors([&]() -> Status {
     auto oldest = impl_->db.prepare(cat("SELECT e.id ", kUnused, " ORDER BY e.id LIMIT ?1"));
-    oldest.bind(std::min(unused - kKeptVectors, kPrunedAtOnce));
+    oldest.bind(std::min(counts.unused - kKeptVectors, kPrunedAtOnce));
     while (INDX_TRY(oldest.step())) labels.push_back(oldest.integer(0));
     for (const auto label : labels) {
       auto statement = impl_->db.prepare("DELETE FROM embeddings WHERE id=?1");

@@ -134,6 +134,7 @@ CREATE TABLE embeddings (
   scale REAL NOT NULL,               -- number i is byte i * scale; 0: a vector of zeros
   vector BLOB NOT NULL               -- int8, `dim` of them; empty: left out, to be tried again later
 );
+CREATE INDEX embeddings_left_out ON embeddings(id) WHERE vector=x'';
 
 CREATE VIEW chunks AS
   SELECT lower(hex(c.chunk_id)) AS chunk_id, f.path AS path,
