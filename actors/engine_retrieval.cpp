@@ -98,6 +98,21 @@ Result<std::unique_ptr<RetrievalSource>> EngineRetrieval::ask(const RetrievalQue
   return std::unique_ptr<RetrievalSource>(std::make_unique<IndexSource>(std::move(run)));
 }
 
+Result<std::vector<NearChunk>> EngineRetrieval::near_note(const NotePath& path, NoteFilter filter,
+                                                          std::size_t most_notes) {
+  INDX_TRY(core_.ensure_scanned());
+  if (!scope_.allows(path.str()))
+    return make_error(Reason::Forbidden, cat("This token may not use ", path.str(), "."),
+                      {{"path", path.str()}});
+  auto& index = *core_.parts.index;
+  if (!INDX_TRY(index.find(path.str())))
+    return not_found(cat("`", path.str(), "` does not exist."), {{"path", path.str()}});
+  const auto state = INDX_TRY(vectors());
+  if (state != Vectors::Ready && state != Vectors::Incomplete) return std::vector<NearChunk>();
+  filter.scope = scope_;
+  return index.near_note(path.str(), filter, most_notes, &core_.parts.vectors);
+}
+
 Result<std::vector<std::vector<float>>> EngineRetrieval::embed(std::span<const std::string> texts) {
   if (!core_.parts.embedder) return no_embedder();
   return core_.parts.embedder->embed(texts, cancel_);

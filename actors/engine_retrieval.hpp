@@ -19,6 +19,8 @@ class EngineRetrieval : public Retrieval {
   std::string model() override;
   Result<std::unique_ptr<RetrievalSource>> ask(const RetrievalQuestion& question,
                                                bool by_meaning) override;
+  Result<std::vector<NearChunk>> near_note(const NotePath& path, NoteFilter filter,
+                                           std::size_t most_notes) override;
   Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts) override;
   Result<std::vector<ChunkToEmbed>> to_embed(const std::string& after_key, int limit) override;
   Status keep(const std::vector<EmbeddedChunk>& chunks) override;

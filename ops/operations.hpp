@@ -18,6 +18,7 @@ Operation note_write();
 Operation note_patch();
 Operation note_delete();
 Operation vault_search();
+Operation note_similar();
 Operation tag_list();
 Operation tag_notes();
 Operation tag_rename();

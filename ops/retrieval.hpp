@@ -1,5 +1,6 @@
 #pragma once
 #include "base/result.hpp"
+#include "vault/note_path.hpp"
 #include "vault/retrieval_query.hpp"
 
 #include <cstdint>
@@ -59,6 +60,11 @@ class Retrieval {
   /// elsewhere may take its time for; fails as Embedder::embed does.
   virtual Result<std::unique_ptr<RetrievalSource>> ask(const RetrievalQuestion& question,
                                                        bool by_meaning) = 0;
+  /// Chunks of other notes that are near to a note as a whole, by the vectors that are there:
+  /// nearest first, as many as `most_notes` notes take. Nothing where vectors cannot be searched.
+  /// `not_found`, or `forbidden` outside of the caller's globs.
+  virtual Result<std::vector<NearChunk>> near_note(const NotePath& path, NoteFilter filter,
+                                                   std::size_t most_notes) = 0;
   /// Vectors of texts, of length 1. `ai_unavailable` where vectors are Off.
   virtual Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts) = 0;
 

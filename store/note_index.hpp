@@ -112,6 +112,10 @@ class NoteIndexReader {
   Result<std::unique_ptr<RetrievalRun>> retrieve(const RetrievalQuestion& question,
                                                  const std::vector<float>* vector,
                                                  const VectorCache* cache);
+  /// Chunks of other notes that are near to the mean of a note's own vectors; nothing where it has
+  /// none.
+  Result<std::vector<NearChunk>> near_note(const std::string& path, const NoteFilter& filter,
+                                           std::size_t most_notes, const VectorCache* cache);
   /// Sorted by count descending, then tag.
   Result<std::vector<TagCount>> tags(const PathScope& scope);
   /// Paths of notes that use the tag or one below it, sorted.

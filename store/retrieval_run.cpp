@@ -11,6 +11,7 @@
 #include "store/vector_cache.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -56,6 +57,26 @@ std::vector<std::string> phrases_of(const std::vector<const QueryText*>& texts) 
   return phrases;
 }
 
+/// Of all chunks of a note, of length 1; nullopt: none has a vector that says something.
+Result<std::optional<Int8Vector>> mean_vector(Database& db, const std::string& path) {
+  auto rows = db.prepare(
+      "SELECT e.scale, e.vector FROM files f JOIN chunk_rows c ON c.file_id=f.id JOIN embeddings e "
+      "ON e.embed_key=c.embed_key WHERE f.path=?1 AND e.vector<>x''");
+  rows.bind(path);
+  std::vector<float> sum;
+  while (INDX_TRY(rows.step())) {
+    const auto vector = int8_vector(static_cast<float>(rows.real(0)), rows.text(1));
+    sum.resize(std::max(sum.size(), vector.values.size()), 0.0F);
+    for (std::size_t i = 0; i < vector.values.size(); ++i)
+      sum[i] += static_cast<float>(vector.values[i]) * vector.scale;
+  }
+  float length = 0;
+  for (const float number : sum) length += number * number;
+  if (length <= 0) return std::optional<Int8Vector>();
+  for (auto& number : sum) number /= std::sqrt(length);
+  return std::optional(to_int8(sum));
+}
+
 constexpr auto kIdOrder = [](const Found& a, const Found& b) { return a.id < b.id; };
 
 }  // namespace
@@ -97,6 +118,7 @@ struct RetrievalRun::Impl {
   std::unordered_map<std::int64_t, std::string> bodies;  ///< read so far, by file
 
   Status prepare();
+  Status find_space(const VectorCache* cache);
   bool is_filtered() const { return !check->allows_everything() || required.has_value(); }
   Result<bool> allows(std::int64_t id, const std::string& path);
   Result<std::optional<std::int64_t>> id_of(const std::string& path);
@@ -133,6 +155,15 @@ Status RetrievalRun::Impl::prepare() {
       return !std::binary_search(required->begin(), required->end(), found.id);
     });
   return apply_filter(*db, *check, any);
+}
+
+/// Which vectors the question's one is compared with: none where they are of another size.
+Status RetrievalRun::Impl::find_space(const VectorCache* cache) {
+  space = INDX_TRY(vector_space_of(*db));
+  if (space && space->dim != vector->values.size()) space.reset();
+  auto known = cache != nullptr ? cache->graph() : nullptr;
+  if (known && space == known->space()) graph = std::move(known);
+  return {};
 }
 
 Result<bool> RetrievalRun::Impl::allows(std::int64_t id, const std::string& path) {
@@ -352,13 +383,33 @@ Result<std::unique_ptr<RetrievalRun>> NoteIndexReader::retrieve(const RetrievalQ
   INDX_TRY(run->prepare());
   if (vector != nullptr) {
     run->vector = to_int8(*vector);
-    run->space = INDX_TRY(vector_space_of(*run->db));
-    auto graph = cache != nullptr ? cache->graph() : nullptr;
-    if (graph && run->space == graph->space()) run->graph = std::move(graph);
-    if (run->space && run->space->dim != vector->size()) run->space.reset();
+    INDX_TRY(run->find_space(cache));
   }
   return std::unique_ptr<RetrievalRun>(
       new RetrievalRun(std::move(run)));  // NOLINT: the constructor is private
+}
+
+Result<std::vector<NearChunk>> NoteIndexReader::near_note(const std::string& path,
+                                                          const NoteFilter& filter,
+                                                          std::size_t most_notes,
+                                                          const VectorCache* cache) {
+  auto lease = INDX_TRY(impl_->pool->take());
+  const auto mean = INDX_TRY(mean_vector(*lease, path));
+  if (!mean) return std::vector<NearChunk>();
+  auto impl = std::make_unique<RetrievalRun::Impl>(RetrievalQuestion{"", filter}, QueryNode(),
+                                                   std::move(lease), impl_->memory, "");
+  impl->check.emplace(INDX_TRY(FilterCheck::make(*impl->db, impl->question.filter)));
+  impl->vector = *mean;
+  INDX_TRY(impl->find_space(cache));
+  RetrievalRun run(std::move(impl));
+  auto chunks = INDX_TRY(run.nearest(most_notes + 1));
+  std::erase_if(chunks, [&](const NearChunk& chunk) { return chunk.path == path; });
+  std::set<std::string> notes;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    notes.insert(chunks[i].path);
+    if (notes.size() > most_notes) chunks.resize(i);
+  }
+  return chunks;
 }
 
 }  // namespace indx

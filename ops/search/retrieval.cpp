@@ -31,21 +31,6 @@ bool can_search(Vectors vectors) {
   return vectors == Vectors::Ready || vectors == Vectors::Incomplete;
 }
 
-std::vector<std::string> warnings_of(Vectors vectors) {
-  switch (vectors) {
-    case Vectors::Ready:
-      return {};
-    case Vectors::Incomplete:
-      return {"embeddings_incomplete"};
-    case Vectors::OtherModel:
-      return {"embeddings_unavailable", "embedding_model_changed"};
-    case Vectors::None:
-    case Vectors::Off:
-      break;
-  }
-  return {"embeddings_unavailable"};
-}
-
 Result<std::vector<RetrievedNote>> by_words(RetrievalSource& source, std::size_t top_k) {
   auto notes = fuse(INDX_TRY(source.lexical(top_k)), {});
   for (auto& note : notes) note.score = note.lexical_score;
@@ -73,6 +58,21 @@ Result<std::vector<RetrievedNote>> by_both(RetrievalSource& source, std::size_t 
 }
 
 }  // namespace
+
+std::vector<std::string> warnings_of(Vectors vectors) {
+  switch (vectors) {
+    case Vectors::Ready:
+      return {};
+    case Vectors::Incomplete:
+      return {"embeddings_incomplete"};
+    case Vectors::OtherModel:
+      return {"embeddings_unavailable", "embedding_model_changed"};
+    case Vectors::None:
+    case Vectors::Off:
+      break;
+  }
+  return {"embeddings_unavailable"};
+}
 
 std::string_view name(Vectors vectors) {
   switch (vectors) {

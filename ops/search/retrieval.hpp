@@ -41,6 +41,9 @@ void add_linked(std::vector<RetrievedNote>& notes, const std::vector<LinkedPath>
 /// Orders by fused score and rank by BM25; notes with neither go.
 void rerank(std::vector<RetrievedNote>& notes, const std::vector<RankedPath>& bm25);
 
+/// What an answer that goes without them, or without some of them, says; empty: nothing.
+std::vector<std::string> warnings_of(Vectors vectors);
+
 struct RetrievalRequest {
   RetrievalQuestion question;
   std::string mode = "hybrid";  ///< lexical | semantic | hybrid

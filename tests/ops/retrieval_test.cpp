@@ -102,6 +102,9 @@ class ListRetrieval : public NoRetrieval {
     if (by_meaning && trouble) return *trouble;
     return std::unique_ptr<RetrievalSource>(std::make_unique<ListSource>(lists));
   }
+  Result<std::vector<NearChunk>> near_note(const NotePath&, NoteFilter, std::size_t) override {
+    return lists.near;
+  }
   Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts) override {
     batches.push_back(texts.size());
     if (before_embed) INDX_TRY(before_embed(batches.size()));
@@ -349,6 +352,29 @@ TEST_CASE("what AI may not read and what is too large is left out, the rest is e
     INFO(chunk.key);
     CHECK(chunk.vector.empty() == (chunk.key == "0501" || chunk.key.starts_with("private/")));
   }
+}
+
+TEST_CASE("note_similar shows each note once, by its nearest section", "[ops]") {
+  FakeWorld world;
+  ListRetrieval retrieval;
+  world.retrieval = &retrieval;
+  retrieval.lists.near = {near("b.md", 0.9), near("b.md", 0.8), near("c.md", 0.5)};
+  retrieval.lists.near[0].heading_path = {"Top", "Part"};
+  retrieval.lists.near[0].content = "two\nlines";
+  const Json found = *run_operation(world, note_similar(), {{"path", "a.md"}});
+  retrieval.state = Vectors::Off;
+  retrieval.lists.near.clear();
+  const Json none = *run_operation(world, note_similar(), {{"path", "a.md"}});
+
+  REQUIRE(found["notes"].size() == 2);
+  CHECK(found["notes"][0]["path"] == "b.md");
+  CHECK(found["notes"][0]["similarity"] == 0.9);
+  CHECK(found["notes"][0]["heading"] == "Part");
+  CHECK(found["notes"][0]["snippet"] == "two lines");
+  CHECK(found["notes"][1]["path"] == "c.md");
+  CHECK(found["warnings"].empty());
+  CHECK(none["notes"].empty());
+  CHECK(none["warnings"] == Json::array({"embeddings_unavailable"}));
 }
 
 TEST_CASE("a command that indexes is told of another model, a server is not", "[ops][A70][R20]") {

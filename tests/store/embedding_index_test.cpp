@@ -211,6 +211,28 @@ TEST_CASE("a filter is applied before the nearest are counted", "[store][Q-13]")
   }
 }
 
+TEST_CASE("notes near to a note are found by its own vectors, without itself", "[store]") {
+  EmbeddedIndex index;
+  index.put({{"a.md", "# Cars\n\ncar tyre\n\n## More\n\nengine oil\n"},
+             {"b.md", "automobile engine\n"},
+             {"sub/c.md", "vehicle\n"},
+             {"d.md", "bread\n"}});
+  CHECK(index.reader->near_note("a.md", {}, 5, &index.cache).value().empty());
+  index.embed_all();
+  const auto near = [&](std::size_t notes, const NoteFilter& filter = {}) {
+    PathList paths;
+    const auto chunks = index.reader->near_note("a.md", filter, notes, &index.cache).value();
+    for (const auto& chunk : chunks) paths.push_back(chunk.path);
+    return paths;
+  };
+
+  CHECK(near(1) == PathList{"b.md"});
+  CHECK(near(5).size() == 3);
+  CHECK(near(5).back() == "d.md");
+  CHECK(near(5, under("sub/**")) == PathList{"sub/c.md"});
+  CHECK(index.reader->near_note("none.md", {}, 5, &index.cache).value().empty());
+}
+
 TEST_CASE("the words of a question that say nothing are not searched for", "[store]") {
   EmbeddedIndex index;
   index.put({{"a.md", "how do you do what is the\n"}, {"b.md", "tyres\n"}, {"c.md", "who is\n"}});

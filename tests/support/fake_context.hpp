@@ -105,6 +105,9 @@ class NoRetrieval : public Retrieval {
   Result<std::unique_ptr<RetrievalSource>> ask(const RetrievalQuestion&, bool) override {
     return make_error(Reason::AiUnavailable, "no embeddings");
   }
+  Result<std::vector<NearChunk>> near_note(const NotePath&, NoteFilter, std::size_t) override {
+    return std::vector<NearChunk>();
+  }
   Result<std::vector<std::vector<float>>> embed(std::span<const std::string>) override {
     return make_error(Reason::AiUnavailable, "no embeddings");
   }
