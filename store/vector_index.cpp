@@ -28,8 +28,13 @@ constexpr std::size_t kLinks = 16, kBuildEffort = 128, kSearchEffort = 128;
 constexpr std::size_t kFirstRoom = 1024;
 constexpr int kFormat = 1;
 
-/// A vector as the graph keeps it: its scale, then its numbers.
-constexpr std::size_t kScaleBytes = sizeof(float);
+/// A vector as the graph keeps it: its scale, its numbers, and what keeps the links behind it
+/// aligned.
+constexpr std::size_t kScaleBytes = sizeof(float), kAlignment = alignof(hnswlib::tableint);
+
+constexpr std::size_t packed_bytes(std::size_t dim) {
+  return (kScaleBytes + dim + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 float distance_of(const void* a, const void* b, const void* dim) {
   float scale_a = 0, scale_b = 0;
@@ -44,7 +49,7 @@ float distance_of(const void* a, const void* b, const void* dim) {
 class Int8Space : public hnswlib::SpaceInterface<float> {
  public:
   explicit Int8Space(std::size_t dim) : dim_(dim) {}
-  std::size_t get_data_size() override { return dim_ + kScaleBytes; }
+  std::size_t get_data_size() override { return packed_bytes(dim_); }
   hnswlib::DISTFUNC<float> get_dist_func() override { return distance_of; }
   void* get_dist_func_param() override { return &dim_; }
 
@@ -55,7 +60,7 @@ class Int8Space : public hnswlib::SpaceInterface<float> {
 using HnswGraph = hnswlib::HierarchicalNSW<float>;
 
 std::string packed(const Int8Vector& vector) {
-  std::string bytes(kScaleBytes + vector.values.size(), '\0');
+  std::string bytes(packed_bytes(vector.values.size()), '\0');
   std::memcpy(bytes.data(), &vector.scale, kScaleBytes);
   std::memcpy(bytes.data() + kScaleBytes, vector.values.data(), vector.values.size());
   return bytes;
