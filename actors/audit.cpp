@@ -26,6 +26,7 @@ Status AuditState::open(Parts* parts) {
   reader.emplace(INDX_TRY(open_state_db_reader(parts->config.index_dir)));
   log.emplace(parts->config.index_dir, parts->event_epoch);
   last_id = INDX_TRY(log->last_id());
+  parts->is_audit_asked = false;  // a predecessor may have ended with the message
   return {};
 }
 
@@ -49,7 +50,8 @@ AuditActor::behavior_type audit(AuditActor::stateful_pointer<AuditState> self, P
     self->quit(caf::exit_reason::unhandled_exception);
   }
   return {
-      [self](atom::tick_atom) {
+      [self, parts](atom::tick_atom) {
+        parts->is_audit_asked = false;
         if (const Status done = self->state.catch_up(); !done.has_value())
           log_warn("audit log is behind", {{"error", done.error().message}});
       },

@@ -13,7 +13,7 @@
 namespace indx {
 namespace {
 
-constexpr std::chrono::seconds kStateDeadline{30}, kWriteDeadline{60}, kBusDeadline{10};
+constexpr std::chrono::seconds kWriteDeadline{60}, kBusDeadline{10};
 constexpr std::chrono::hours kScanDeadline{6};
 constexpr std::chrono::minutes kModelDeadline{30};  // the provider's own timeouts are far shorter
 constexpr std::chrono::seconds kTokenCache{30};
@@ -62,8 +62,7 @@ Status Core::open() {
 Result<Json> Core::change(std::function<Result<Json>(State&)> apply) {
   const auto permit = parts.state_permits.try_take();
   if (!permit) return overloaded("state writer");
-  return ask_for_reply(system_, "state writer", directory_.get<StateActor>(), kStateDeadline,
-                       atom::change_atom::value, StateChange{std::move(apply)});
+  return state_writer.change(StateChange{std::move(apply)});
 }
 
 void Core::change_later(std::chrono::milliseconds delay,
@@ -120,16 +119,42 @@ Result<GenerateReply> Core::model_call(ModelCall call) {
   return std::move(answer->result);
 }
 
-Result<std::int64_t> Core::join(SubscribeRequest request) {
-  const auto number =
-      INDX_TRY(ask_for_reply(system_, "event bus", directory_.get<EventBusActor>(), kBusDeadline,
-                             atom::join_atom::value, std::move(request)));
-  return number.get<std::int64_t>();
+Result<std::int64_t> Core::join(EventFilter filter, std::optional<std::string> last_event_id,
+                                std::function<bool(const Event&)> sink) {
+  SubscribeRequest request{.filter = std::move(filter),
+                           .last_event_id = std::move(last_event_id),
+                           .sink = std::move(sink)};
+  {
+    const std::scoped_lock lock(subscriptions_mutex_);
+    request.number = ++last_subscription_;
+    subscriptions_[request.number] = request;
+  }
+  const auto number = request.number;
+  const auto joined = ask_for_reply(system_, "event bus", directory_.get<EventBusActor>(),
+                                    kBusDeadline, atom::join_atom::value, std::move(request));
+  if (joined.has_value()) return number;
+  leave(number);  // it may have joined all the same
+  return joined.error();
 }
 
 void Core::leave(std::int64_t subscription) {
+  {
+    const std::scoped_lock lock(subscriptions_mutex_);
+    subscriptions_.erase(subscription);
+  }
   if (auto bus = directory_.get<EventBusActor>())
     caf::anon_send(bus, atom::leave_atom::value, subscription);
+}
+
+void Core::join_all_again() {
+  const auto bus = directory_.get<EventBusActor>();
+  // Under the lock, so that none joins behind its own leave.
+  const std::scoped_lock lock(subscriptions_mutex_);
+  for (const auto& [number, known] : subscriptions_) {
+    SubscribeRequest request = known;
+    request.last_event_id = "";  // of no epoch: what was told meanwhile is not known
+    caf::anon_send(bus, atom::join_atom::value, std::move(request));
+  }
 }
 
 Result<Job> Core::job(const JobId& id) {

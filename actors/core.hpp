@@ -1,7 +1,7 @@
 #pragma once
 #include "actors/messages.hpp"
 #include "actors/parts.hpp"
-#include "actors/state.hpp"
+#include "actors/state_writer.hpp"
 
 #include <map>
 #include <memory>
@@ -21,8 +21,9 @@ class Directory;
 /// full queue or an actor that is gone gives `unavailable`. Thread-safe.
 class Core {
  public:
-  Core(Parts& the_parts, Directory& directory, caf::actor_system& system)
-      : parts(the_parts), directory_(directory), system_(system) {}
+  Core(Parts& the_parts, StateWriter& the_state_writer, Directory& directory,
+       caf::actor_system& system)
+      : parts(the_parts), state_writer(the_state_writer), directory_(directory), system_(system) {}
 
   /// Opens the read connection of state.db.
   Status open();
@@ -50,8 +51,12 @@ class Core {
   Result<Json> change_vectors(std::function<Result<Json>(NoteIndexWriter&)> apply);
   Result<GenerateReply> model_call(ModelCall call);
 
-  Result<std::int64_t> join(SubscribeRequest request);
+  /// Gives the number of the subscription.
+  Result<std::int64_t> join(EventFilter filter, std::optional<std::string> last_event_id,
+                            std::function<bool(const Event&)> sink);
   void leave(std::int64_t subscription);
+  /// The event bus started anew and knows nobody: every subscription goes on with a reset.
+  void join_all_again();
 
   /// Reads state.db on its own connection, one caller at a time.
   template <typename Read>
@@ -93,6 +98,7 @@ class Core {
   Status catch_up();
 
   Parts& parts;
+  StateWriter& state_writer;
   bool scans_on_demand = false;
   bool is_served = false;  ///< a comparison of all files begins by itself
 
@@ -104,6 +110,9 @@ class Core {
   std::optional<Database> reader_;
   std::mutex waiters_mutex_;
   std::map<JobId, int> waiters_;
+  std::mutex subscriptions_mutex_;
+  std::map<std::int64_t, SubscribeRequest> subscriptions_;  ///< by number
+  std::int64_t last_subscription_ = 0;
   std::mutex tokens_mutex_;
   std::map<std::string, std::pair<Principal, std::chrono::nanoseconds>>
       tokens_;  ///< by hash of the secret, with expiry

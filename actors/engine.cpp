@@ -168,6 +168,7 @@ class EngineImpl : public Engine {
 
  private:
   Status make_owner_token(State& state);
+  void give_back_jobs();
   template <typename Handle>
   void drain(const Handle& actor, std::chrono::milliseconds deadline);
 
@@ -176,6 +177,7 @@ class EngineImpl : public Engine {
   EngineOptions options_;
   Directory directory_;
   SystemConfig system_config_;
+  std::unique_ptr<StateWriter> state_writer_;
   std::unique_ptr<caf::actor_system> system_;
   std::unique_ptr<Core> core_;
   SupervisorActor supervisor_;
@@ -197,6 +199,8 @@ Status EngineImpl::prepare() {
     if (options_.mode == EngineOptions::Mode::Serve) INDX_TRY(state->make_builtin_schedules());
     INDX_TRY(transaction.commit());
   }
+  state->fresh_events.clear();  // nobody has subscribed yet
+  state_writer_ = std::make_unique<StateWriter>(*parts_, directory_, std::move(state));
   parts_->vault.clean_temp_files([](const std::string&) { return false; });
   {
     auto index =
@@ -225,7 +229,7 @@ Status EngineImpl::spawn() {
   const bool serves = options_.mode == EngineOptions::Mode::Serve;
   const bool watches = serves && parts_->config.watch;
   system_ = std::make_unique<caf::actor_system>(system_config_);
-  core_ = std::make_unique<Core>(*parts_, directory_, *system_);
+  core_ = std::make_unique<Core>(*parts_, *state_writer_, directory_, *system_);
   INDX_TRY(core_->open());
   core_->scans_on_demand = !serves && options_.scan_on_start;
   core_->is_served = serves;
@@ -233,17 +237,14 @@ Status EngineImpl::spawn() {
     parts_->indexing.total = 1;
     parts_->indexing.is_running = true;
   }
-  supervisor_ = spawn_supervisor(
-      *system_, parts_.get(),
-      engine_children(*core_, directory_, state_settings(*parts_, options_), watches));
+  supervisor_ =
+      spawn_supervisor(*system_, core_.get(), engine_children(*core_, directory_, watches));
   directory_.set(supervisor_);
-  // The children enter the directory when the supervisor runs; a first change shows that the state
-  // actor is there.
+  // The children enter the directory when the supervisor runs.
   for (int attempt = 0; !directory_.get<WriterActor>(); ++attempt) {
     if (attempt > 5000) return internal_error("The engine did not start; see the log.");
     std::this_thread::sleep_for(milliseconds(1));
   }
-  INDX_TRY(core_->change([](State&) -> Result<Json> { return Json(); }));
   // With a watcher the first scan is the watcher's, so that nothing falls between the two.
   if (serves && !watches)
     caf::anon_send(directory_.get<IndexerActor>(), atom::scan_atom::value, ScanRequest{});
@@ -336,7 +337,7 @@ Status EngineImpl::release_key(const std::string& subject, const IdempotencyKey&
 Result<std::unique_ptr<Subscription>> EngineImpl::subscribe(
     const EventFilter& filter, const std::optional<std::string>& last_event_id,
     std::function<bool(const Event&)> sink) {
-  const auto number = INDX_TRY(core_->join({filter, last_event_id, std::move(sink)}));
+  const auto number = INDX_TRY(core_->join(filter, last_event_id, std::move(sink)));
   return std::unique_ptr<Subscription>(std::make_unique<BusSubscription>(*core_, number));
 }
 
@@ -367,27 +368,51 @@ void EngineImpl::drain(const Handle& actor, std::chrono::milliseconds deadline) 
                [](caf::error&) { log_warn("a part of the engine did not drain in time"); });
 }
 
+/// Those that ignore the stop; what they do from now on is refused. It was no fault of the jobs, so
+/// it costs them no attempt.
+void EngineImpl::give_back_jobs() {
+  for (const Lease& lease : parts_->running.leases()) {
+    log_warn("a job ignored the stop; it is given back", {{"job_id", lease.job.value}});
+    const auto given = core_->change([lease](State& state) -> Result<Json> {
+      JobOutcome outcome;
+      outcome.kind = JobOutcome::Kind::Returned;
+      INDX_TRY(state.finish(lease, outcome));
+      return Json();
+    });
+    if (given.has_value()) continue;
+    // Storage fails, which the others would only wait for as well.
+    log_warn("the next start takes back what runs", {{"error", given.error().message}});
+    return;
+  }
+}
+
 void EngineImpl::stop() {
   std::call_once(stopped_, [this] {
     parts_->is_draining = true;
     if (!system_) return;
     const auto& jobs = parts_->config.jobs;
-    drain(directory_.get<StateActor>(), jobs.stop_grace);  // no more claims
+    state_writer_->drain();
     parts_->running.cancel_all(CancelReason::Shutdown);
+    parts_->indexing.is_stopping = true;  // after that, for jobs wait for scans
     for (auto waited = milliseconds(0); !parts_->running.empty() && waited < jobs.stop_grace;
          waited += milliseconds(5))
       std::this_thread::sleep_for(milliseconds(5));
-    if (!parts_->running.empty())
-      log_warn("jobs did not stop in time; the next start takes them back");
-    parts_->lanes.stop();
+    const bool is_stuck = !parts_->running.empty();
+    if (is_stuck)
+      give_back_jobs();
+    else
+      parts_->lanes.stop();
     drain(directory_.get<WriterActor>(), jobs.stop_grace);
     drain(directory_.get<AuditActor>(), jobs.stop_grace);
     std::error_code ignored;
     fs::remove(parts_->config.index_dir + "/server.json", ignored);
+    if (is_stuck && options_.on_stuck_stop) options_.on_stuck_stop();
+    parts_->lanes.stop();
     caf::anon_send_exit(supervisor_, caf::exit_reason::user_shutdown);
     supervisor_ = nullptr;
     directory_.clear();
     system_.reset();  // waits for the actors
+    state_writer_->close();
   });
 }
 

@@ -20,6 +20,9 @@ struct EngineOptions {
   std::vector<JobId> resume_jobs;  ///< Command: also run these
   /// In place of the configured model for embeddings. Shared: a test looks at what it was asked.
   std::shared_ptr<Embedder> embedder = nullptr;
+  /// A handler ignored the stop for longer than the grace. Its job is given back and all else is
+  /// stored by then; who cannot wait for the handler ends the process here. Empty: waits for it.
+  std::function<void()> on_stuck_stop = {};
 };
 
 /// The running product of one vault: owns the lock, the actors, the lanes and the read connections.

@@ -1,5 +1,7 @@
 #include "actors/engine_context.hpp"
 
+#include "actors/suspension.hpp"
+#include "base/assert.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "store/base_row_reader.hpp"
@@ -39,6 +41,13 @@ Json token_json(const TokenRecord& token) {
           {"revoked_at", time(token.revoked_at)}};
 }
 
+/// Not a reason that jobs retry: who asks second is told at once, and not served later.
+Error indexing_already() {
+  return make_error(Reason::Conflict,
+                    "Indexing is already running. `vault_status` tells how far it is; ask again "
+                    "when it has ended.");
+}
+
 }  // namespace
 
 EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
@@ -50,7 +59,11 @@ EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
       lists_(run_->core, run_->principal.path_scope()),
       retrieval_(run_->core, run_->principal.path_scope(), run_->cancel),
       files_(run_->core, run_->principal.path_scope()),
-      doctor_(run_->core, run_->cancel, [this](const JobProgress& told) { progress(told); }),
+      doctor_(run_->core,
+              {.cancel = run_->cancel,
+               .job = run_->lease ? run_->lease->job.value : "",
+               .tell = [this](const JobProgress& told) { progress(told); },
+               .commit = [this](auto apply) { return change_in_step(std::move(apply)); }}),
       jobs_(run_->core, run_->principal),
       prefix_(std::move(prefix)) {}
 
@@ -166,14 +179,17 @@ Result<std::shared_ptr<const Corpus>> EngineContext::corpus() {
 
 Result<Json> EngineContext::reindex(const Reindex& request) {
   auto& is_reindexing = core_.parts.indexing.is_reindexing;
-  // Not a reason that jobs retry: who asks second is told at once, and not served later.
-  if (is_reindexing.exchange(true))
-    return make_error(Reason::Conflict,
-                      "Indexing is already running. `vault_status` tells how far it is; ask again "
-                      "when it has ended.");
+  if (is_reindexing.exchange(true)) return indexing_already();
   // Also when the scan throws, or nobody could index again.
   const std::unique_ptr<std::atomic<bool>, void (*)(std::atomic<bool>*)> end(
       &is_reindexing, [](std::atomic<bool>* flag) { *flag = false; });
+  if (request.rebuild || request.reset_db) {
+    const auto empty = [&] {
+      return core_.scan(
+          {.act = request.reset_db ? ScanRequest::Act::MakeAnew : ScanRequest::Act::Clear});
+    };
+    INDX_TRY(request.once ? request.once(empty) : empty());
+  }
   // The scan answers once, at its end; meanwhile its counters are looked at from aside.
   std::mutex mutex;
   std::condition_variable_any wake;
@@ -186,8 +202,22 @@ Result<Json> EngineContext::reindex(const Reindex& request) {
         progress({.done = indexing.done, .total = indexing.total.load(), .unit = "files"});
     }
   });
-  return core_.scan(
-      {.rebuild = request.rebuild, .reset_db = request.reset_db, .paths = request.paths});
+  return core_.scan({});
+}
+
+Result<Index::NamedFiles> EngineContext::find_named(const std::vector<std::string>& patterns,
+                                                    bool rebuild) {
+  if (core_.parts.indexing.is_reindexing) return indexing_already();
+  const Json found =
+      INDX_TRY(core_.scan({.act = ScanRequest::Act::Find, .rebuild = rebuild, .paths = patterns}));
+  return NamedFiles{found["to_index"].get<std::vector<std::string>>(),
+                    found["unchanged"].get<std::int64_t>(),
+                    found["unmatched"].get<std::vector<std::string>>()};
+}
+
+Result<Json> EngineContext::index_files(const std::vector<std::string>& paths, bool rebuild) {
+  INDX_ASSERT(!paths.empty());  // which would mean all
+  return core_.scan({.rebuild = rebuild, .paths = paths});
 }
 
 // ---- models
@@ -220,7 +250,9 @@ Result<GenerateReply> EngineContext::generate(const GenerateRequest& request,
   ActorProvider actor_provider(core_);
   UsageRecord record;
   RetryHooks hooks;
-  hooks.on_attempt = [&](int attempt) {
+  std::uint64_t place = 0;
+  hooks.on_attempt = [&](int attempt) -> Status {
+    place = INDX_TRY(admit_model_call(estimate_call_tokens(request)));
     record = {.id = new_ulid(core_.parts.clock.now(), core_.parts.random),
               .operation = run_->operation,
               .provider = provider(),
@@ -230,9 +262,13 @@ Result<GenerateReply> EngineContext::generate(const GenerateRequest& request,
               .request_id = run_->principal.request_id,
               .attempt = attempt,
               .started_at = core_.parts.clock.now()};
-    return commit_usage(record, true);
+    const Status begun = commit_usage(record, true);
+    if (!begun.has_value()) core_.parts.model_gate.give_back(place);
+    return begun;
   };
   hooks.on_result = [&](int /*attempt*/, const Result<GenerateReply>& reply) {
+    core_.parts.model_gate.settle(place, reply);
+    hold_for_long_pause(reply);
     record.finished_at = core_.parts.clock.now();
     record.status = reply.has_value() ? "succeeded" : "failed";
     if (reply.has_value()) {
@@ -248,8 +284,13 @@ Result<GenerateReply> EngineContext::generate(const GenerateRequest& request,
     }
     unsettled_.push_back(record);
   };
+  hooks.wait = [&](milliseconds time, const CancelToken& cancel) {
+    if (!run_->is_held) wait_unless_cancelled(time, cancel);
+  };
   auto reply = generate_with_retry(actor_provider, request, run_->cancel, hooks);
-  if (is_in_step_) return reply;  // committed together with the step's result
+  if (is_job() && !reply.has_value() && asks_to_wait(reply.error()))
+    reply = hold(snoozed_by(reply.error()));
+  if (open_step_ != nullptr) return reply;  // committed together with the step's result
   for (const auto& used : std::exchange(unsettled_, {})) INDX_TRY(commit_usage(used, false));
   return reply;
 }

@@ -40,12 +40,16 @@ struct Run {
   int priority = 0;                           ///< likewise
   std::atomic<bool> has_lost_lease = false;
   std::atomic<int> emitted = 0;
+  std::atomic<int> waiting_calls = 0;  ///< of a model, for their turn
+  std::atomic<bool> is_held = false;   ///< `held` is set: nothing new begins
 
   std::mutex mutex;  ///< guards what follows
   std::set<std::string> used_keys;
   JobProgress progress;
   bool has_untold_progress = false;
   bool has_told_last = false;  ///< the phase's last unit is done, and was told
+  std::string waits_for;       ///< as JobProgress says
+  std::optional<Error> held;   ///< the suspension of a job that gives its runner back
   std::chrono::nanoseconds started{}, last_told{};
   std::int64_t model_calls = 0;
   double cost_usd = 0;
@@ -110,6 +114,8 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   Json indexing() override;
   Result<std::shared_ptr<const Corpus>> corpus() override;
   Result<Json> reindex(const Reindex& request) override;
+  Result<NamedFiles> find_named(const std::vector<std::string>& patterns, bool rebuild) override;
+  Result<Json> index_files(const std::vector<std::string>& paths, bool rebuild) override;
   // Models
   bool is_configured() const override;
   std::string provider() const override;
@@ -127,9 +133,17 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   Result<std::optional<Json>> stored_step(const std::string& key, const std::string& inputs_hash);
   WriteRequest write_request(const NoteChange& change) const;
   Result<WriteOutcome> send(WriteRequest request);
+  std::optional<Error> held() const;
+  Error hold(Error suspension);
+  void hold_for_long_pause(const Result<GenerateReply>& reply);
+  Result<std::uint64_t> admit_model_call(std::int64_t tokens);
+  void tell_progress(const std::optional<JobProgress>& progress, bool at_once);
   Status commit_usage(const UsageRecord& record, bool is_start);
   void note_lost_lease(const Error& error);
   Result<Json> change_leased(std::function<Result<Json>(State&)> apply);
+  /// A change that is all that the open step does: what it gives is stored with it as the result of
+  /// the step, so the step's function has to give the same.
+  Result<Json> change_in_step(std::function<Result<Json>(State&)> apply);
   struct Lanes;
   Result<Json> run_item(std::string_view phase, const MapItem& item, const MapFn& fn,
                         bool keeps_result);
@@ -152,7 +166,12 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   std::string prefix_;
   std::vector<UsageRecord>
       unsettled_;  ///< calls that ended inside the current step, committed with it
-  bool is_in_step_ = false;
+  /// The step whose function runs.
+  struct OpenStep {
+    std::string key, inputs_hash;
+    bool is_stored = false;
+  };
+  OpenStep* open_step_ = nullptr;
 };
 
 }  // namespace indx

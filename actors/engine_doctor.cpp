@@ -2,12 +2,14 @@
 
 #include "actors/index_files.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "jobs/job_check.hpp"
 #include "store/index_check.hpp"
 #include "store/state_check.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -17,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Severity = Finding::Severity;
 
-constexpr const char* kScratchPrefix = "doctor-";
+constexpr const char *kScratchPrefix = "doctor-", *kCopyPrefix = "copy-";
 /// What moves while it is looked at is looked at again, a little later.
 constexpr int kMostRounds = 5;
 constexpr milliseconds kBetweenRounds{300};
@@ -29,22 +31,41 @@ void add(Checkup& checkup, Finding finding) {
   if (checkup.findings.size() < kMaxFindings) checkup.findings.push_back(std::move(finding));
 }
 
-/// A folder that is gone afterwards; what an earlier process left goes first.
+std::string text_of_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// Whether what a try left can be taken over: its writes are not synced, so they are whole while
+/// the machine runs, and another program may read notes otherwise.
+std::string scratch_mark(const ParseOptions& options) {
+  return cat(kVersion, options.legacy_properties ? " legacy " : " ",
+             text_of_file("/proc/sys/kernel/random/boot_id"));
+}
+
+/// A folder that is gone afterwards, unless the next try of its job goes on there; what an earlier
+/// process left goes first.
 class ScratchFolder {
  public:
-  static Result<ScratchFolder> make(const std::string& dir, Random& random) {
+  static Result<ScratchFolder> make(const std::string& dir, const std::string& name,
+                                    const std::string& mark) {
+    ScratchFolder folder(cat(dir, "/", kScratchPrefix, name));
     std::error_code error;
     for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error)) {
-      const auto name = it->path().filename().string();
+      const auto other = it->path().filename().string();
       std::error_code ignored;
       const auto age = fs::file_time_type::clock::now() - fs::last_write_time(it->path(), ignored);
-      if (name.starts_with(kScratchPrefix) && !ignored && age > std::chrono::hours(12))
+      if (other.starts_with(kScratchPrefix) && it->path() != folder.path_ && !ignored &&
+          age > std::chrono::hours(12))
         fs::remove_all(it->path(), ignored);
     }
-    ScratchFolder folder(cat(dir, "/", kScratchPrefix, random.hex(8)));
+    const auto mark_path = folder.path_ + "/mark";
+    if (text_of_file(mark_path) == mark) return folder.without_copies();
+    fs::remove_all(folder.path_, error);
     if (!fs::create_directories(folder.path_, error))
       return make_error(Reason::Unavailable,
                         cat("A scratch folder cannot be made: ", error.message()));
+    std::ofstream(mark_path, std::ios::binary) << mark;
     return folder;
   }
   ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
@@ -54,9 +75,20 @@ class ScratchFolder {
     if (!path_.empty()) fs::remove_all(path_, ignored);
   }
   const std::string& path() const { return path_; }
+  /// For the next try.
+  void leave() { path_.clear(); }
 
  private:
   explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  /// A copy of the index is of its moment.
+  Result<ScratchFolder> without_copies() {
+    std::error_code error;
+    std::vector<fs::path> copies;
+    for (fs::directory_iterator it(path_, error), end; !error && it != end; it.increment(error))
+      if (it->path().filename().string().starts_with(kCopyPrefix)) copies.push_back(it->path());
+    for (const auto& copy : copies) fs::remove(copy, error);
+    return std::move(*this);
+  }
   std::string path_;
 };
 
@@ -69,7 +101,9 @@ class FreshIndex {
         writer_(std::move(writer)),
         files_(vault, writer_, options) {}
 
-  /// Brings it up to date with the files; the first time all are read.
+  /// Takes over what an earlier try read.
+  Status load() { return files_.load(); }
+  /// Brings it up to date with the files; the first time all are read that no try read before.
   Status update(const CancelToken& cancel, const EngineDoctor::TellProgress& tell) {
     const auto listing = vault_.list();
     std::deque<FileInfo> to_read;
@@ -79,8 +113,11 @@ class FreshIndex {
       gone.erase(file.path.str());
       if (!files_.is_unchanged(file)) to_read.push_back(file);
     }
-    JobProgress progress{
-        .total = static_cast<std::int64_t>(to_read.size()), .unit = "files", .phase = "read"};
+    const auto all = static_cast<std::int64_t>(listing.files.size());
+    JobProgress progress{.done = all - static_cast<std::int64_t>(to_read.size()),
+                         .total = all,
+                         .unit = "files",
+                         .phase = "read"};
     ReadAhead ahead(vault_, options_, std::move(to_read));
     constexpr int kBatch = 500;
     do {
@@ -163,28 +200,43 @@ Status EngineDoctor::check_index(Checkup& checkup) {
     if (!problems->empty()) return {};  // what such a file says about notes means nothing
   }
 
-  const auto scratch = INDX_TRY(ScratchFolder::make(dir, parts.random));
+  const ParseOptions options{parts.config.legacy_properties};
+  auto scratch = INDX_TRY(ScratchFolder::make(
+      dir, caller_.job.empty() ? parts.random.hex(8) : caller_.job, scratch_mark(options)));
+  const Status compared = compare_index(checkup, scratch.path(), options);
+  const auto why = caller_.cancel.reason();
+  if (!caller_.job.empty() && (why == CancelReason::Shutdown || why == CancelReason::Pause))
+    scratch.leave();
+  return compared;
+}
+
+Status EngineDoctor::compare_index(Checkup& checkup, const std::string& scratch,
+                                   const ParseOptions& options) {
+  auto& parts = core_.parts;
+  const auto& dir = parts.config.index_dir;
   FreshIndex fresh(parts.vault,
-                   INDX_TRY(NoteIndexWriter::open(scratch.path(), Durability::Off, parts.random)),
-                   {parts.config.legacy_properties});
+                   INDX_TRY(NoteIndexWriter::open(scratch, Durability::Off, parts.random)),
+                   options);
+  INDX_TRY(fresh.load());
   std::vector<IndexDifference> differences;
   for (int round = 0; round < kMostRounds; ++round) {
-    INDX_TRY(fresh.update(cancel_, tell_));
-    tell_({.done = round, .unit = "rounds", .phase = "compare"});
-    const auto path = cat(scratch.path(), "/copy-", round, ".db");
+    INDX_TRY(fresh.update(caller_.cancel, caller_.tell));
+    caller_.tell({.done = round, .unit = "rounds", .phase = "compare"});
+    const auto path = cat(scratch, "/", kCopyPrefix, round, ".db");
     INDX_TRY(copy_index(dir, path));
     auto copy = INDX_TRY(open_copy(path));
     if (round == 0)
       for (const auto& problem : INDX_TRY(full_text_problems(copy)))
         add(checkup, damaged_index("full text: " + problem));
-    auto expected = INDX_TRY(open_copy(scratch.path() + "/index.db"));
+    auto expected = INDX_TRY(open_copy(scratch + "/index.db"));
     differences.clear();
-    INDX_TRY(compare_indexes(copy, expected, cancel_, [&](IndexDifference difference) {
+    INDX_TRY(compare_indexes(copy, expected, caller_.cancel, [&](IndexDifference difference) {
       differences.push_back(std::move(difference));
     }));
     if (differences.empty()) break;
     std::this_thread::sleep_for(kBetweenRounds);
-    if (cancel_.is_cancelled()) return make_error(Reason::Cancelled, "The check was cancelled.");
+    if (caller_.cancel.is_cancelled())
+      return make_error(Reason::Cancelled, "The check was cancelled.");
   }
   for (auto& difference : differences) add(checkup, index_finding(std::move(difference)));
   checkup.files = static_cast<std::int64_t>(fresh.size());
@@ -209,8 +261,8 @@ Status EngineDoctor::check_state(Checkup& checkup) {
                   .message = std::move(problem.message),
                   .advice = problem.is_lost ? lost : left});
   };
-  tell_({.unit = "versions", .phase = "versions"});
-  checkup.versions = INDX_TRY(check_versions(db, dir, cancel_, [&](StateProblem problem) {
+  caller_.tell({.unit = "versions", .phase = "versions"});
+  checkup.versions = INDX_TRY(check_versions(db, dir, caller_.cancel, [&](StateProblem problem) {
     found(std::move(problem),
           "That version cannot be restored; others and the note itself are not concerned.",
           "Nothing: it goes with the next clearing up.");
@@ -262,7 +314,13 @@ Result<Checkup> EngineDoctor::examine() {
 }
 
 Result<Pruned> EngineDoctor::prune() {
-  return core_.change_for<Pruned>([](State& state) { return state.prune(); });
+  const auto pruned = std::make_shared<Pruned>();  // shared: the change may run after the caller
+                                                   // gave up
+  INDX_TRY(caller_.commit([pruned](State& state) -> Result<Json> {
+    *pruned = INDX_TRY(state.prune());
+    return to_json(*pruned);
+  }));
+  return *pruned;
 }
 
 }  // namespace indx

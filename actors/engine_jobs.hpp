@@ -28,6 +28,9 @@ class EngineJobs : public Jobs {
   Status pause_kind(const std::string& what) override;
   Status resume_kind(const std::string& what) override;
 
+  const Operation* operation_of(const std::string& kind) const override {
+    return core_.parts.registry.find(kind);
+  }
   Result<std::vector<Schedule>> schedules() override;
   Result<std::vector<ScheduleSlot>> slots(const std::string& schedule, int limit) override;
   Result<Schedule> set_schedule(const Schedule& schedule) override;

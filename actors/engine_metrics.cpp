@@ -20,8 +20,7 @@ constexpr const char* kUnknownKind = "unknown";
 using JobsByState = std::map<std::pair<std::string, JobState>, std::int64_t>;
 
 void add_states(JobsByState& jobs, const std::string& kind) {
-  for (int state = 0; state <= static_cast<int>(JobState::Cancelled); ++state)
-    jobs.try_emplace({kind, static_cast<JobState>(state)}, 0);
+  for (const JobState state : job_states()) jobs.try_emplace({kind, state}, 0);
 }
 
 /// A label value: kinds of other versions of the program are no list that ends.
@@ -49,6 +48,8 @@ void count_job_events(Parts& parts, const std::vector<Event>& events) {
   for (const Event& event : events) {
     const auto why = event.data.value("reason", "");
     // With another reason an operator asked for it.
+    if (event.kind == "job.snoozed")
+      parts.metrics.job_snoozes.of({kind_label(parts, event.data.value("operation", ""))}).add();
     const bool is_retry = event.kind == "job.retrying" && (why.empty() || why == "interrupted");
     if (!is_retry && event.kind != "job.finished") continue;
     const auto kind = kind_label(parts, event.data.value("operation", ""));

@@ -44,14 +44,8 @@ std::optional<Error> first_suspension(const std::vector<Result<Json>>& results) 
 }
 
 Status wait_inline(milliseconds time, const CancelToken& cancel) {
-  std::mutex mutex;
-  std::condition_variable wake;
-  const auto registration = cancel.on_cancel([&] {
-    const std::scoped_lock lock(mutex);
-    wake.notify_all();
-  });
-  std::unique_lock lock(mutex);
-  if (wake.wait_for(lock, time, [&] { return cancel.is_cancelled(); })) return cancelled();
+  wait_unless_cancelled(time, cancel);
+  if (cancel.is_cancelled()) return cancelled();
   return {};
 }
 
@@ -97,10 +91,12 @@ Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
   const auto full = INDX_TRY(take_key(key));
   const auto inputs_hash = canonical_hash(inputs);
   if (auto stored = INDX_TRY(stored_step(full, inputs_hash))) return std::move(*stored);
-  const bool outer = std::exchange(is_in_step_, true);
+  OpenStep open{full, inputs_hash};
+  OpenStep* const outer = std::exchange(open_step_, &open);
   auto result = fn();
-  is_in_step_ = outer;
-  const Json output = INDX_TRY(std::move(result));
+  open_step_ = outer;
+  Json output = INDX_TRY(std::move(result));
+  if (open.is_stored) return output;
   INDX_TRY(change_leased([lease = *run_->lease, step = StepRecord{full, inputs_hash, output},
                           usage = std::exchange(unsettled_, {})](State& state) -> Result<Json> {
     for (const auto& record : usage) INDX_TRY(state.usage.finish(record));
@@ -109,6 +105,20 @@ Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
   }));
   core_.parts.metrics.job_steps.add();
   return output;
+}
+
+Result<Json> EngineContext::change_in_step(std::function<Result<Json>(State&)> apply) {
+  if (open_step_ == nullptr) return core_.change(std::move(apply));
+  auto done = change_leased([apply = std::move(apply), lease = *run_->lease, key = open_step_->key,
+                             inputs_hash = open_step_->inputs_hash](State& state) -> Result<Json> {
+    Json output = INDX_TRY(apply(state));
+    INDX_TRY(state.queue.put_step(lease, {key, inputs_hash, output}));
+    return output;
+  });
+  if (!done.has_value()) return done;
+  open_step_->is_stored = true;
+  core_.parts.metrics.job_steps.add();
+  return done;
 }
 
 Result<WriteOutcome> EngineContext::write_step(std::string_view key, const NoteChange& change) {
@@ -178,7 +188,7 @@ Result<std::vector<Result<Json>>> EngineContext::map(std::string_view phase,
     {
       const LogContext context(run_->principal.request_id,
                                run_->lease ? run_->lease->job.value : "");
-      while (shared->next < items.size() && !shared->has_failed) {
+      while (shared->next < items.size() && !shared->has_failed && !run_->is_held) {
         const auto i = shared->next++;
         lock.unlock();
         auto result = guarded_item(phase, items[i], fn, keeps_results);
@@ -215,6 +225,7 @@ Result<std::vector<Result<Json>>> EngineContext::map(std::string_view phase,
   for (std::size_t i = 0; shared->has_failed && i < items.size(); ++i)
     if (shared->is_tried[i] && !results[i].has_value() && !is_suspension(results[i]))
       return results[i].error();
+  if (auto suspended = held()) return *suspended;  // some items may not have been tried
   if (auto suspended = first_suspension(results)) return *suspended;
   return results;
 }
@@ -325,22 +336,27 @@ Result<std::vector<Result<Json>>> EngineContext::run_children(std::string_view k
 
 // ---- telling
 
-void EngineContext::progress(const JobProgress& progress) {
+void EngineContext::progress(const JobProgress& progress) { tell_progress(progress, false); }
+
+/// nullopt: what was told last, as it is by now.
+void EngineContext::tell_progress(const std::optional<JobProgress>& progress, bool at_once) {
   if (!is_job()) return;
-  JobProgress told = progress;
+  JobProgress told;
   {
     const std::scoped_lock lock(run_->mutex);
+    told = progress.value_or(run_->progress);
     const auto now = core_.parts.clock.monotonic();
-    if (run_->progress.phase != progress.phase) run_->started = now;
+    if (run_->progress.phase != told.phase) run_->started = now;
     told.model_calls = run_->model_calls;
     told.cost_usd = run_->cost_usd;
+    told.waits_for = run_->waits_for;
     estimate(told, now - run_->started);
-    const bool is_last = progress.total && progress.done >= *progress.total;
+    const bool is_last = told.total && told.done >= *told.total;
     const bool is_first_last =
-        is_last && !(run_->has_told_last && run_->progress.phase == progress.phase);
+        is_last && !(run_->has_told_last && run_->progress.phase == told.phase);
     run_->progress = told;
     run_->has_untold_progress = true;  // the end of the try stores it at the latest
-    if (now - run_->last_told < kTellProgressEvery && !is_first_last) return;
+    if (now - run_->last_told < kTellProgressEvery && !is_first_last && !at_once) return;
     run_->has_told_last = is_last;
     run_->last_told = now;
     run_->has_untold_progress = false;
@@ -354,6 +370,8 @@ void EngineContext::progress(const JobProgress& progress) {
 }
 
 void EngineContext::emit(const std::string& kind, const Json& data) {
+  // This try is given back: the next one tells how it ended. Items in hand go on to their end.
+  if (run_->is_held && prefix_.empty()) return;
   Event event{.kind = kind,
               .actor = std::string(name(run_->principal.surface)),
               .subject = run_->principal.subject,

@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "jobs/job_queue.hpp"
+#include "jobs/job_state.hpp"
 #include "store/event_store.hpp"
 #include "store/state_schema.hpp"
 
@@ -20,11 +21,6 @@ constexpr int kBacklogPage = 500;
 /// Of all events; who is further behind starts anew, for others wait while one is told.
 constexpr std::int64_t kMostReplayed = 20000;
 constexpr std::size_t kMostSnapshotJobs = 1000;
-
-std::vector<JobState> live_states() {
-  return {JobState::Scheduled, JobState::Ready,  JobState::Running,    JobState::Sleeping,
-          JobState::Waiting,   JobState::Paused, JobState::Unsupported};
-}
 
 /// A move over the border of the scope, told as what it is on the inside; nullopt: no such move.
 std::optional<Event> border_crossing(const EventFilter& filter, const Event& event) {
@@ -84,7 +80,7 @@ struct EventBusState {
     }
   };
 
-  Result<std::int64_t> join(SubscribeRequest request);
+  Status join(SubscribeRequest request);
   /// Gives everything after `subscriber.last_id` that is committed. False: the subscriber left.
   Result<bool> replay(Subscriber& subscriber);
   bool is_out_of_reach(const EventFilter& filter, std::int64_t id, std::int64_t oldest,
@@ -97,11 +93,11 @@ struct EventBusState {
   Parts* parts = nullptr;
   std::optional<Database> reader;
   std::map<std::int64_t, Subscriber> subscribers;
-  std::int64_t next_number = 1;
   inline static const char* name = "event_bus";
 };
 
-Result<std::int64_t> EventBusState::join(SubscribeRequest request) {
+Status EventBusState::join(SubscribeRequest request) {
+  parts->has_subscribers = true;
   Subscriber subscriber{std::move(request.filter), std::move(request.sink)};
   EventStore store(*reader);
   const auto newest = INDX_TRY(store.newest_id());
@@ -120,9 +116,8 @@ Result<std::int64_t> EventBusState::join(SubscribeRequest request) {
     subscriber.last_id = 0;
     goes_on = INDX_TRY(replay(subscriber));
   }
-  const auto number = next_number++;
-  if (goes_on) subscribers.emplace(number, std::move(subscriber));
-  return number;
+  if (goes_on) subscribers.insert_or_assign(request.number, std::move(subscriber));
+  return {};
 }
 
 bool EventBusState::is_out_of_reach(const EventFilter& filter, std::int64_t id, std::int64_t oldest,
@@ -161,7 +156,7 @@ Result<std::vector<Job>> EventBusState::snapshot_jobs(const EventFilter& filter)
   JobQueue queue(*reader, parts->clock, parts->random, {});
   const auto subject = filter.only_own_jobs ? filter.subject : "";
   if (filter.jobs.empty())
-    return INDX_TRY(queue.list({.states = live_states(), .subject = subject},
+    return INDX_TRY(queue.list({.states = live_job_states(), .subject = subject},
                                static_cast<int>(kMostSnapshotJobs) + 1, ""))
         .jobs;
   std::vector<Job> jobs;
@@ -219,11 +214,14 @@ EventBusActor::behavior_type event_bus(EventBusActor::stateful_pointer<EventBusS
   return {
       [self](atom::publish_atom, const EventBatch& batch) { self->state.publish(batch); },
       [self](atom::join_atom, SubscribeRequest& request) -> Reply {
-        auto number = self->state.join(std::move(request));
-        if (!number.has_value()) return {number.error()};
-        return {Json(number.value())};
+        const Status joined = self->state.join(std::move(request));
+        if (!joined.has_value()) return {joined.error()};
+        return {Json()};
       },
-      [self](atom::leave_atom, std::int64_t number) { self->state.subscribers.erase(number); },
+      [self](atom::leave_atom, std::int64_t number) {
+        self->state.subscribers.erase(number);
+        if (self->state.subscribers.empty()) self->state.parts->has_subscribers = false;
+      },
   };
 }
 

@@ -22,20 +22,24 @@ Status FileIndexer::clear() {
   return {};
 }
 
-Result<FileIndexer::Indexed> FileIndexer::index_path(const std::string& path) {
+Result<std::optional<FileInfo>> FileIndexer::find(const std::string& path) const {
   const auto note_path = NotePath::parse(path);
-  if (!note_path.has_value() || note_path->is_ignored()) return remove_path(path);
+  if (!note_path.has_value() || note_path->is_ignored()) return std::optional<FileInfo>();
   // A link shows a file that is indexed under its own path, or one outside (vault-rules 1.8).
   const auto there = look_at(vault_, *note_path);
   if (!there.has_value() && there.error().reason != Reason::Forbidden) return there.error();
-  if (!there.has_value() || there->kind != VaultEntry::Kind::File) return remove_path(path);
-  const auto file = vault_.stat(*note_path);
-  if (file.has_value()) return put(read_for_index(vault_, *file, options_), false);
+  if (!there.has_value() || there->kind != VaultEntry::Kind::File) return std::optional<FileInfo>();
+  auto file = vault_.stat(*note_path);
+  if (file.has_value()) return std::optional(std::move(*file));
   if (file.error().reason != Reason::NotFound) return file.error();
   // A file that may not be read stays known by its name, as a scan would have it.
-  if (const auto unread = seen_file(vault_, *note_path))
-    return put(read_for_index(vault_, *unread, options_), false);
-  return remove_path(path);
+  return seen_file(vault_, *note_path);
+}
+
+Result<FileIndexer::Indexed> FileIndexer::index_path(const std::string& path) {
+  const auto file = INDX_TRY(find(path));
+  if (!file) return remove_path(path);
+  return put(read_for_index(vault_, *file, options_), false);
 }
 
 bool FileIndexer::is_unchanged(const FileInfo& file) const {
@@ -43,6 +47,44 @@ bool FileIndexer::is_unchanged(const FileInfo& file) const {
   return old != known_.end() && old->second.size == file.size &&
          old->second.mtime_ns == file.mtime_ns && old->second.ctime_ns == file.ctime_ns &&
          old->second.inode == file.inode;
+}
+
+FileIndexer::Difference FileIndexer::compare(
+    std::vector<FileInfo> listed, bool rebuild,
+    const std::function<bool(const std::string& path)>& is_wanted) const {
+  Difference difference;
+  auto pass_known = [&, known = known_.begin()](const std::string* until) mutable {
+    for (; known != known_.end() && (until == nullptr || known->first <= *until); ++known)
+      if ((until == nullptr || known->first != *until) && is_wanted(known->first))
+        difference.gone.push_back(known->first);
+  };
+  for (auto& file : listed) {  // both are sorted by path
+    pass_known(&file.path.str());
+    if (!is_wanted(file.path.str())) continue;
+    if (!rebuild && is_unchanged(file)) {
+      ++difference.unchanged;
+      continue;
+    }
+    if (!known_.contains(file.path.str())) difference.coming.push_back(file.path.str());
+    difference.to_read.push_back(std::move(file));
+  }
+  pass_known(nullptr);
+  return difference;
+}
+
+Result<FileIndexer::Difference> FileIndexer::look_at_named(
+    const std::vector<std::string>& paths) const {
+  Difference difference;
+  for (const auto& path : paths) {
+    auto file = INDX_TRY(find(path));
+    if (!file) {
+      difference.gone.push_back(path);
+      continue;
+    }
+    if (!known_.contains(path)) difference.coming.push_back(path);
+    difference.to_read.push_back(std::move(*file));
+  }
+  return difference;
 }
 
 // A write in between has been indexed on its own, and older bytes must not replace it.

@@ -4,7 +4,10 @@
 #include "store/note_index.hpp"
 #include "vault/vault.hpp"
 
+#include <deque>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +31,23 @@ class FileIndexer {
     std::string etag;
   };
   Result<Indexed> index_path(const std::string& path);
+  /// The file of a path as a scan lists it; nullopt: the vault shows none there.
+  Result<std::optional<FileInfo>> find(const std::string& path) const;
   /// Whether size and mtime are those of the index, so that the file need not be read again.
   bool is_unchanged(const FileInfo& file) const;
+  /// How files compare with what the index knew of them, in order of paths.
+  struct Difference {
+    std::deque<FileInfo> to_read;
+    std::deque<std::string> gone;
+    std::vector<std::string> coming;  ///< of those to read, what the index does not know
+    std::int64_t unchanged = 0;
+  };
+  /// `listed`: all files of the vault, in order of paths. With `rebuild` unchanged ones are to be
+  /// read too.
+  Difference compare(std::vector<FileInfo> listed, bool rebuild,
+                     const std::function<bool(const std::string& path)>& is_wanted) const;
+  /// These files whatever their size and time: somebody found that they are to be read.
+  Result<Difference> look_at_named(const std::vector<std::string>& paths) const;
   /// Puts a file that was read before, unless it changed since: then it is read once more.
   Result<Indexed> index_ready(ReadyFile ready, bool force);
   Result<Indexed> remove_path(const std::string& path);

@@ -1,6 +1,7 @@
 #include "actors/indexer.hpp"
 
 #include "actors/index_files.hpp"
+#include "actors/path_patterns.hpp"
 #include "actors/state.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <set>
 
 namespace indx {
 namespace {
@@ -40,11 +40,11 @@ struct IndexerState {
     bool files_are_done() const { return gone.empty() && (!files || files->is_done()); }
     bool is_done() const { return files_are_done() && !is_bulk; }
     bool is_whole = false;  ///< of all files, and nothing was left out
+    bool is_named = false;  ///< of named files: one of many such slices of a job
     bool force = false;
     bool is_external = false;
     std::int64_t created = 0, updated = 0, deleted = 0, unchanged = 0, failed = 0;
     std::chrono::nanoseconds started{};
-    std::vector<std::string> unmatched;  ///< asked for, but no file has it
     std::vector<caf::typed_response_promise<Reply>> promises;
   };
 
@@ -65,7 +65,15 @@ struct IndexerState {
   /// Paths that could not be indexed.
   Result<Json> index(const IndexRequest& request);
   void scan(ScanRequest request, caf::typed_response_promise<Reply> promise);
+  /// Takes up what was asked for in the meantime, up to the next that works in slices.
+  void start_next();
+  /// Null for what answers at its end.
+  Result<Json> act(const ScanRequest& request);
+  Result<VaultListing> list_files();
+  Result<Json> find(const ScanRequest& request);
+  Status clear();
   Status begin_scan(const ScanRequest& request);
+  Status start_scan(Scan scan, FileIndexer::Difference difference);
   void slice();
   Status work_on_slice();
   void tell(FileChange change, const std::string& path, const std::string& etag);
@@ -117,7 +125,7 @@ void IndexerState::heal(const Error& error) {
   }
   if (const Status begun = begin_scan({}); !begun.has_value()) {
     for (auto& promise : promises) promise.deliver(Reply{begun.error()});
-    return;
+    return start_next();
   }
   current->promises = std::move(promises);
   self->send(self, atom::slice_atom::value);
@@ -156,84 +164,120 @@ void IndexerState::tell(FileChange change, const std::string& path, const std::s
 }
 
 void IndexerState::scan(ScanRequest request, caf::typed_response_promise<Reply> promise) {
-  if (current) {
-    next_scans.emplace_back(std::move(request), std::move(promise));
-    return;
+  next_scans.emplace_back(std::move(request), std::move(promise));
+  start_next();
+}
+
+void IndexerState::start_next() {
+  while (files && !current && !next_scans.empty()) {
+    auto [request, promise] = std::move(next_scans.front());
+    next_scans.pop_front();
+    if (parts->indexing.is_stopping) {
+      promise.deliver(actor_is_gone());
+      continue;
+    }
+    auto answer = act(request);
+    if (!current) {
+      promise.deliver(Reply{std::move(answer)});
+      continue;
+    }
+    current->promises.push_back(std::move(promise));
+    self->send(self, atom::slice_atom::value);
   }
-  if (const Status begun = begin_scan(request); !begun.has_value()) {
-    promise.deliver(Reply{begun.error()});
-    return;
+}
+
+Result<Json> IndexerState::act(const ScanRequest& request) {
+  switch (request.act) {
+    case ScanRequest::Act::Find:
+      return find(request);
+    case ScanRequest::Act::Clear:
+      INDX_TRY(list_files());  // what could not be filled again is not emptied
+      INDX_TRY(clear());
+      break;
+    case ScanRequest::Act::MakeAnew:
+      INDX_TRY(list_files());
+      if (const Status made = make_anew(false); !made.has_value()) {
+        log_error("index.db cannot be made anew", {{"error", made.error().message}});
+        self->quit(caf::exit_reason::unhandled_exception);
+        return made.error();
+      }
+      break;
+    case ScanRequest::Act::Compare:
+      INDX_TRY(begin_scan(request));
+      break;
   }
-  current->promises.push_back(std::move(promise));
-  self->send(self, atom::slice_atom::value);
+  return Json();
+}
+
+Result<VaultListing> IndexerState::list_files() {
+  auto listing = parts->vault.list();
+  parts->set_warnings(listing.warnings);
+  if (listing.is_root_readable) return listing;
+  // A disk that is not there now, more likely than an empty vault.
+  return make_error(Reason::Unavailable,
+                    "The vault folder cannot be opened; the index stays as it was.",
+                    {{"retry_after_s", 1}});
+}
+
+Result<Json> IndexerState::find(const ScanRequest& request) {
+  auto listing = INDX_TRY(list_files());
+  PathPatterns wanted(request.paths);
+  const auto difference =
+      files->compare(std::move(listing.files), request.rebuild,
+                     [&](const std::string& path) { return wanted.matches(path); });
+  std::vector<std::string> to_index(difference.gone.begin(), difference.gone.end());
+  for (const auto& file : difference.to_read) to_index.push_back(file.path.str());
+  std::sort(to_index.begin(), to_index.end());
+  return Json{{"to_index", std::move(to_index)},
+              {"unchanged", difference.unchanged},
+              {"unmatched", wanted.unmatched()}};
+}
+
+Status IndexerState::clear() {
+  parts->indexing.is_complete = false;
+  INDX_TRY(writer->begin());
+  INDX_TRY(files->clear());
+  return writer->commit();
 }
 
 Status IndexerState::begin_scan(const ScanRequest& request) {
-  Scan scan{.is_whole = request.paths.empty(),
-            .force = request.rebuild,
+  Scan scan{.force = request.rebuild,
             .is_external = request.is_external,
             .started = parts->clock.monotonic()};
-  auto listing = parts->vault.list();
-  if (!listing.is_root_readable) {  // a disk that is not there now, more likely than an empty vault
-    parts->set_warnings(std::move(listing.warnings));
-    return make_error(Reason::Unavailable,
-                      "The vault folder cannot be opened; the index stays as it was.",
-                      {{"retry_after_s", 1}});
+  scan.is_named = !request.paths.empty();
+  scan.is_whole = !scan.is_named;
+  if (scan.is_named) {
+    auto named = INDX_TRY(files->look_at_named(request.paths));
+    return start_scan(std::move(scan), std::move(named));
   }
-  if (request.reset_db) {
-    INDX_TRY(make_anew(false));
-  } else if (request.rebuild && request.paths.empty()) {
-    parts->indexing.is_complete = false;
-    INDX_TRY(writer->begin());
-    INDX_TRY(files->clear());
-    INDX_TRY(writer->commit());
-  }
-  std::set<std::string> unmatched(request.paths.begin(), request.paths.end());
-  const auto wanted = [&](const std::string& path) {
-    bool is_wanted = request.paths.empty();
-    for (const auto& pattern : request.paths) {
-      if (pattern != path && !path.starts_with(pattern + "/") && !glob_match(pattern, path))
-        continue;
-      unmatched.erase(pattern);
-      is_wanted = true;
-    }
-    return is_wanted;
-  };
-  auto pass_known = [&, known = files->known().begin()](const std::string* until) mutable {
-    for (; known != files->known().end() && (until == nullptr || known->first <= *until); ++known)
-      if ((until == nullptr || known->first != *until) && wanted(known->first))
-        scan.gone.push_back(known->first);
-  };
-  std::deque<FileInfo> to_read;
-  std::vector<std::string> coming;
-  for (auto& file : listing.files) {  // both are sorted by path
-    pass_known(&file.path.str());
-    if (!wanted(file.path.str())) continue;
-    if (!request.rebuild && files->is_unchanged(file)) {
-      ++scan.unchanged;
-      continue;
-    }
-    if (!files->known().contains(file.path.str())) coming.push_back(file.path.str());
-    to_read.push_back(std::move(file));
-  }
-  pass_known(nullptr);
+  auto listing = INDX_TRY(list_files());
+  return start_scan(std::move(scan), files->compare(std::move(listing.files), request.rebuild,
+                                                    [](const std::string&) { return true; }));
+}
+
+Status IndexerState::start_scan(Scan scan, FileIndexer::Difference difference) {
+  auto& [to_read, gone, coming, unchanged] = difference;
+  scan.unchanged = unchanged;
   scan.is_bulk = writer->is_bulk_open() ||
                  (coming.size() >= kBulkFiles && coming.size() > files->known().size());
   if (scan.is_bulk) INDX_TRY(writer->begin_bulk(coming));
-  parts->indexing.total =
-      static_cast<std::int64_t>(to_read.size() + scan.gone.size()) + scan.unchanged;
-  parts->indexing.done = scan.unchanged;
+  parts->indexing.total = static_cast<std::int64_t>(to_read.size() + gone.size()) + unchanged;
+  parts->indexing.done = unchanged;
+  scan.gone = std::move(gone);
   if (!to_read.empty())
     scan.files = std::make_unique<ReadAhead>(parts->vault, options(), std::move(to_read));
   parts->indexing.is_running = true;
-  parts->set_warnings(std::move(listing.warnings));
-  scan.unmatched.assign(unmatched.begin(), unmatched.end());
   current = std::move(scan);
   return {};
 }
 
 void IndexerState::slice() {
   if (!current) return;
+  if (parts->indexing.is_stopping) {
+    for (auto& promise : current->promises) promise.deliver(actor_is_gone());
+    current.reset();
+    return start_next();
+  }
   if (const Status done = work_on_slice(); !done.has_value()) {
     if (NoteIndexWriter::is_damaged(done.error())) return heal(done.error());
     log_error("indexing stopped", {{"error", done.error().message}});
@@ -301,11 +345,11 @@ void IndexerState::end_scan() {
   const auto& done = *current;
   const auto took =
       std::chrono::duration_cast<milliseconds>(parts->clock.monotonic() - done.started);
-  const Json counts{{"created", done.created},    {"updated", done.updated},
-                    {"deleted", done.deleted},    {"unchanged", done.unchanged},
-                    {"failed", done.failed},      {"took_ms", took.count()},
-                    {"unmatched", done.unmatched}};
-  if (done.created + done.updated + done.deleted > 0) log_info("vault indexed", counts);
+  const Json counts{{"created", done.created}, {"updated", done.updated},
+                    {"deleted", done.deleted}, {"unchanged", done.unchanged},
+                    {"failed", done.failed},   {"took_ms", took.count()}};
+  if (done.created + done.updated + done.deleted > 0 && !done.is_named)
+    log_info("vault indexed", counts);
   if (done.is_whole) parts->indexing.is_complete = true;
   for (auto& promise : current->promises) promise.deliver(Reply{counts});
   const bool is_whole = done.is_whole;
@@ -313,13 +357,11 @@ void IndexerState::end_scan() {
   parts->indexing.is_running = false;
   ask_for_vectors(is_whole);
   work_on_vectors();
-  if (next_scans.empty()) return;
-  auto [request, promise] = std::move(next_scans.front());
-  next_scans.pop_front();
-  scan(std::move(request), std::move(promise));
+  start_next();
 }
 
 Result<Json> IndexerState::change_vectors(const VectorChange& change) {
+  if (!writer) return actor_is_gone().result;
   auto changed = change.apply(*writer);
   work_on_vectors();
   return changed;
@@ -391,7 +433,7 @@ IndexerActor::behavior_type indexer(IndexerActor::stateful_pointer<IndexerState>
       [self](atom::slice_atom) { self->state.slice(); },
       [self](atom::vectors_atom) {
         self->state.has_vector_work = false;
-        if (self->state.current) return;  // its end comes back to it
+        if (self->state.current || !self->state.writer) return;  // their end comes back to it
         const auto has_more = self->state.writer->work_on(self->state.parts->vectors);
         if (!has_more.has_value())
           log_warn("the graph of vectors is behind", {{"error", has_more.error().message}});

@@ -3,6 +3,7 @@
 #include "actors/engine_context.hpp"
 #include "actors/engine_metrics.hpp"
 #include "actors/suspension.hpp"
+#include "ai/rate_limit.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "jobs/job_secrets.hpp"
@@ -10,20 +11,24 @@
 namespace indx {
 namespace {
 
-JobOutcome suspended_outcome(const Error& suspended) {
-  JobOutcome outcome;
-  outcome.wake_at = wake_time(suspended);
-  outcome.kind = outcome.wake_at ? JobOutcome::Kind::Sleeping : JobOutcome::Kind::Waiting;
-  return outcome;
-}
-
+/// Whether it also counts an attempt depends on who says so: a provider that asks to be left alone
+/// is no fault of the job.
 JobOutcome failed_outcome(const Error& error) {
   JobOutcome outcome;
-  outcome.kind = JobOutcome::Kind::Failed;
+  outcome.kind = asks_to_wait(error) ? JobOutcome::Kind::Snoozed : JobOutcome::Kind::Failed;
   outcome.error = error;
   if (const auto wait = error.details.find("retry_after_ms");
       wait != error.details.end() && wait->is_number())
     outcome.retry_after = milliseconds(wait->get<std::int64_t>());
+  return outcome;
+}
+
+JobOutcome suspended_outcome(const Error& suspended) {
+  if (const auto why = cause_of_snooze(suspended)) return failed_outcome(*why);
+  JobOutcome outcome;
+  outcome.wake_at = wake_time(suspended);
+  outcome.kind = outcome.wake_at ? JobOutcome::Kind::Sleeping : JobOutcome::Kind::Waiting;
+  outcome.waits_for = suspended.details.value("waits_for", "");
   return outcome;
 }
 
@@ -66,6 +71,15 @@ Result<Json> call_handler(const Operation& operation, const std::shared_ptr<Run>
   }
 }
 
+/// A try that is held is given back, whatever its handler made of the error that says so. A cancel
+/// still tells how far it came.
+Result<Json> unless_held(Run& run, Result<Json> result) {
+  if (!result.has_value() && result.error().reason == Reason::Cancelled) return result;
+  const std::scoped_lock lock(run.mutex);
+  if (run.held) return *run.held;
+  return result;
+}
+
 }  // namespace
 
 Error time_limit_passed(milliseconds limit) {
@@ -84,14 +98,18 @@ JobEnd run_job(Core& core, const Claimed& claimed) {
   run->keep = job.keep;
   run->priority = job.priority;
   run->started = core.parts.clock.monotonic();
+  run->progress = job.progress;
+  run->has_untold_progress = !run->progress.waits_for.empty();  // it waits no longer
+  run->progress.waits_for.clear();
   run->model_calls = job.progress.model_calls;  // of the tries before
   run->cost_usd = job.progress.cost_usd;
   log_debug("job started", {{"operation", job.kind}, {"lease", job.lease}});
 
   const Operation* operation = core.parts.registry.find(job.kind);
-  const auto result = operation != nullptr
-                          ? call_handler(*operation, run, with_secrets(job.input, job.secrets))
-                          : Result<Json>(internal_error(cat("Unknown operation ", job.kind, ".")));
+  const auto result =
+      operation != nullptr
+          ? unless_held(*run, call_handler(*operation, run, with_secrets(job.input, job.secrets)))
+          : Result<Json>(internal_error(cat("Unknown operation ", job.kind, ".")));
   log_debug("job ended", {{"operation", job.kind}, {"ok", result.has_value()}});
   if (!core.parts.running.handler_returned(lease)) {
     --core.parts.stuck_handlers;

@@ -3,6 +3,7 @@
 #include "actors/job_run.hpp"
 #include "base/log.hpp"
 
+#include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -13,47 +14,40 @@ namespace indx {
 namespace {
 
 constexpr std::chrono::milliseconds kAskAgain{200};
-constexpr std::chrono::seconds kStoreDeadline{30};
 constexpr int kMostTriesWhileDraining = 10;
 constexpr int kComplainEvery = 300;  // tries, so about once a minute
 
 struct RunnerState {
   explicit RunnerState(RunnerActor::pointer self_pointer) : self(self_pointer) {}
+  StateWriter::Runner me() const;
   void ask();
   void run(const Claimed& claimed);
   void keep_storing(const JobEnd& end, Result<Json> answer);
 
   RunnerActor::pointer self;
   Core* core = nullptr;
-  Directory* directory = nullptr;
   inline static const char* name = "job_runner";
 };
 
+StateWriter::Runner RunnerState::me() const {
+  return {self->id(), [to = caf::actor_cast<RunnerActor>(self)](Claimed claimed) {
+            caf::anon_send(to, atom::claim_atom::value, std::move(claimed));
+          }};
+}
+
 void RunnerState::ask() {
-  if (core->parts.is_draining) return;
-  // The claim waits in the state actor until a job is due, so it has no deadline of its own.
-  self->request(directory->get<StateActor>(), caf::infinite, atom::claim_atom::value)
-      .then([this](const Claimed& claimed) { run(claimed); },
-            [this](caf::error&) { self->delayed_send(self, kAskAgain, atom::run_atom::value); });
+  if (!core->parts.is_draining) core->state_writer.ask_for_job(me());
 }
 
 void RunnerState::run(const Claimed& claimed) {
-  if (!claimed.job) {  // the engine stops, or the state actor starts anew
-    if (!core->parts.is_draining) self->delayed_send(self, kAskAgain, atom::run_atom::value);
-    return;
-  }
+  if (!claimed.job) return;  // the engine stops
   const JobEnd end = run_job(*core, claimed);
   if (end.was_abandoned) return self->quit(caf::exit_reason::user_shutdown);
   if (!end.store) {
     core->parts.running.remove(end.lease);
     return ask();
   }
-  // The end and the next claim go out together, so that one commit serves both.
-  self->request(directory->get<StateActor>(), kStoreDeadline, atom::change_atom::value,
-                StateChange{end.store})
-      .then([this, end](Reply& reply) { keep_storing(end, std::move(reply.result)); },
-            [this, end](caf::error&) { keep_storing(end, actor_is_gone().result); });
-  ask();
+  keep_storing(end, core->state_writer.change_and_ask({end.store}, me()));
 }
 
 /// The end must be stored: while this instance lives nobody else takes the job back, so a busy
@@ -71,20 +65,19 @@ void RunnerState::keep_storing(const JobEnd& end, Result<Json> answer) {
   core->parts.running.remove(end.lease);
 }
 
-RunnerActor::behavior_type job_runner(RunnerActor::stateful_pointer<RunnerState> self, Core* core,
-                                      Directory* directory) {
+RunnerActor::behavior_type job_runner(RunnerActor::stateful_pointer<RunnerState> self, Core* core) {
   self->state.core = core;
-  self->state.directory = directory;
   self->send(self, atom::run_atom::value);
   return {
       [self](atom::run_atom) { self->state.ask(); },
+      [self](atom::claim_atom, const Claimed& claimed) { self->state.run(claimed); },
   };
 }
 
 }  // namespace
 
-RunnerActor spawn_job_runner(caf::actor_system& system, Core* core, Directory* directory) {
-  return system.spawn<caf::detached>(job_runner, core, directory);
+RunnerActor spawn_job_runner(caf::actor_system& system, Core* core) {
+  return system.spawn<caf::detached>(job_runner, core);
 }
 
 }  // namespace indx

@@ -74,9 +74,15 @@ struct IndexRequest {
 };
 
 struct ScanRequest {
+  enum class Act : std::uint8_t {
+    Compare,  ///< brings the index up to date; answers with counts
+    Find,     ///< answers with what Compare had to do for `paths`
+    Clear,    ///< takes everything out of the index
+    MakeAnew  ///< the same with a new index.db
+  };
+  Act act = Act::Compare;
   bool rebuild = false;            ///< parse unchanged files too
-  bool reset_db = false;           ///< make index.db anew first
-  std::vector<std::string> paths;  ///< empty: all
+  std::vector<std::string> paths;  ///< Compare: files, empty for all; Find: files, folders, globs
   bool is_external = false;        ///< what changed is told as `fs` events
 };
 
@@ -94,6 +100,7 @@ struct EventBatch {
 };
 
 struct SubscribeRequest {
+  std::int64_t number = 0;  ///< of the subscription
   EventFilter filter;
   std::optional<std::string> last_event_id;
   std::function<bool(const Event&)> sink;

@@ -1,6 +1,7 @@
 #pragma once
 #include "actors/lane_pool.hpp"
 #include "actors/link_changes.hpp"
+#include "actors/model_gate.hpp"
 #include "actors/own_writes.hpp"
 #include "actors/parsed_notes.hpp"
 #include "actors/permits.hpp"
@@ -28,6 +29,7 @@ struct IndexProgress {
   std::atomic<bool> is_running = false;
   std::atomic<bool> is_reindexing = false;  ///< somebody asked for it and waits: one at a time
   std::atomic<std::int64_t> done = 0, total = 0;
+  std::atomic<bool> is_stopping = false;  ///< the engine stops: the next start compares again
   /// All files were compared with the index since this start, and since it was last emptied.
   std::atomic<bool> is_complete = false;
 };
@@ -72,6 +74,8 @@ struct Parts {
   std::string event_epoch;
 
   Metrics metrics;  // outlives the lanes
+  ModelGate model_gate{
+      {config.ai.requests_per_minute, config.ai.tokens_per_minute}, clock, metrics};
   LanePool lanes;
   RunningJobs running;
   IndexProgress indexing;
@@ -83,6 +87,10 @@ struct Parts {
   Permits inline_waits{std::max(1, config.jobs.lanes - config.jobs.lanes / 4)};  ///< on lanes
   Permits state_permits{4096}, writer_permits{256}, indexer_permits{1024};
   std::atomic<bool> is_draining = false;
+  /// Set before a subscriber's first look at the events, so that what it missed was committed
+  /// before.
+  std::atomic<bool> has_subscribers = false;
+  std::atomic<bool> is_audit_asked = false;  ///< a message about new events is on its way
   std::atomic<int> stuck_handlers = 0;       ///< tries that ignore their time limit and still run
   std::atomic<std::int64_t> told_event = 0;  ///< id of the last one that subscribers were given
 

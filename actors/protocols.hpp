@@ -63,21 +63,16 @@ namespace indx {
 using StateActor = caf::typed_actor<
     /// Applies a change in the next group commit; the reply follows the sync.
     caf::replies_to<atom::change_atom, StateChange>::with<Reply>,
-    /// Leases the next due job, in the next group commit that has one; an empty answer means that
-    /// the engine stops.
-    caf::replies_to<atom::claim_atom>::with<Claimed>,
-    /// Commits what has gathered, and looks for jobs. Sent by the actor to itself.
+    /// Commits what has gathered, or looks for jobs.
     caf::reacts_to<atom::commit_atom>,
-    /// Looks at time limits. Sent by the actor to itself.
+    /// Looks at time limits.
     caf::reacts_to<atom::watch_atom>,
     /// Heartbeat, due jobs, upkeep. Sent by the actor to itself.
     caf::reacts_to<atom::tick_atom>,
-    /// Storage failed at a claim: another try. Sent by the actor to itself.
+    /// Storage failed at a claim: another try.
     caf::reacts_to<atom::claim_atom, atom::tick_atom>,
     /// The next chunk of old rows. Sent by the actor to itself.
-    caf::reacts_to<atom::prune_atom>,
-    /// No more claims: answers the waiting ones with nothing.
-    caf::replies_to<atom::drain_atom>::with<Reply>>;
+    caf::reacts_to<atom::prune_atom>>;
 
 /// Puts note writes in order: guard, intent, replace, done (section 4, G2).
 using WriterActor = caf::typed_actor<
@@ -100,7 +95,8 @@ using WriterActor = caf::typed_actor<
 using IndexerActor = caf::typed_actor<
     /// Brings a few files up to date; answers after the commit with the paths that failed.
     caf::replies_to<atom::index_atom, IndexRequest>::with<Reply>,
-    /// Compares all files with the index and catches up in slices; answers with counts at the end.
+    /// Compares files with the index and catches up in slices; answers with counts at the end. Or
+    /// one of the other acts, which wait for their turn behind it.
     caf::replies_to<atom::scan_atom, ScanRequest>::with<Reply>,
     /// Changes the rows of vectors; answers after the commit.
     caf::replies_to<atom::vectors_atom, VectorChange>::with<Reply>,
@@ -112,8 +108,7 @@ using IndexerActor = caf::typed_actor<
 /// Fans events out to subscribers, in id order.
 using EventBusActor =
     caf::typed_actor<caf::reacts_to<atom::publish_atom, EventBatch>,
-                     /// Replays what follows the given id, then goes on live. The answer holds the
-                     /// subscription's number.
+                     /// Replays what follows the given id, then goes on live.
                      caf::replies_to<atom::join_atom, SubscribeRequest>::with<Reply>,
                      caf::reacts_to<atom::leave_atom, std::int64_t>>;
 
@@ -128,7 +123,11 @@ using AuditActor = caf::typed_actor<
 using AiOpActor = caf::typed_actor<caf::replies_to<atom::model_atom, ModelCall>::with<ModelReply>>;
 
 /// Runs one job at a time: claims, runs, records, claims again.
-using RunnerActor = caf::typed_actor<caf::reacts_to<atom::run_atom>>;
+using RunnerActor = caf::typed_actor<
+    /// Asks for a job. Sent by the actor to itself.
+    caf::reacts_to<atom::run_atom>,
+    /// The job that it asked for.
+    caf::reacts_to<atom::claim_atom, Claimed>>;
 
 /// Lifetimes of all others.
 using SupervisorActor = caf::typed_actor<

@@ -58,6 +58,14 @@ class RunningJobs {
     const std::scoped_lock lock(mutex_);
     return tries_.empty();
   }
+  /// Without the abandoned ones.
+  std::vector<Lease> leases() const {
+    const std::scoped_lock lock(mutex_);
+    std::vector<Lease> leases;
+    for (const auto& [id, one] : tries_)
+      if (!one.is_abandoned) leases.push_back(one.lease);
+    return leases;
+  }
 
   /// Cancels the tries whose time is up. Gives those that have ignored that for `grace`.
   std::vector<Lease> check_limits(Nanoseconds now, milliseconds grace) {

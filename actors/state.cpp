@@ -119,11 +119,21 @@ Result<Job> State::finish(const Lease& lease, const JobOutcome& outcome) {
     INDX_TRY(tell_end(job));
   else if (job.state == JobState::Paused)
     INDX_TRY(tell_job("job.paused", job));
-  else if (outcome.kind == Kind::Failed || outcome.kind == Kind::TimedOut)
+  else if (outcome.kind == Kind::Snoozed && job.state == JobState::Sleeping)
+    INDX_TRY(tell_job("job.snoozed", job,
+                      {{"reason", job.error->name()},
+                       {"snoozes", job.snoozes},
+                       {"run_at", format_time(job.run_at)},
+                       {"error", job.error->to_json()}}));
+  else if (outcome.kind == Kind::Failed || outcome.kind == Kind::TimedOut ||
+           outcome.kind == Kind::Snoozed)
     INDX_TRY(tell_job("job.retrying", job,
                       {{"attempts", job.attempts}, {"run_at", format_time(job.run_at)}}));
   else if (job.state == JobState::Sleeping)
-    tell_passing(job_event("job.sleeping", job, {{"run_at", format_time(job.run_at)}}));
+    tell_passing(
+        job_event("job.sleeping", job,
+                  {{"run_at", format_time(job.run_at)},
+                   {"waits_for", outcome.waits_for.empty() ? Json() : Json(outcome.waits_for)}}));
   else if (job.state == JobState::Waiting)
     tell_passing(job_event("job.waiting", job));
   INDX_TRY(tell_others(ended.others));

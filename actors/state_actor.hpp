@@ -1,18 +1,12 @@
 #pragma once
 #include "actors/directory.hpp"
-#include "actors/parts.hpp"
-#include "actors/state.hpp"
+#include "actors/state_writer.hpp"
 
 namespace indx {
 
-struct StateActorConfig {
-  Parts* parts = nullptr;
-  Directory* directory = nullptr;
-  State::Settings settings;
-};
-
-/// Detached: it blocks on SQLite. Group commit: changes gather until the actor's own `commit`
-/// message arrives behind them; one sync serves all (G1).
-StateActor spawn_state_actor(caf::actor_system& system, StateActorConfig config);
+/// The timers of state.db (heartbeats, due jobs, time limits, schedules, upkeep), and the changes
+/// that other actors send, which it commits as they gather. Detached: it blocks on SQLite.
+StateActor spawn_state_actor(caf::actor_system& system, Parts* parts, Directory* directory,
+                             StateWriter* writer);
 
 }  // namespace indx

@@ -32,13 +32,13 @@ struct SupervisorState {
 
   SupervisorActor::pointer self;
   std::vector<Child> children;
-  const Parts* parts = nullptr;
+  Core* core = nullptr;
   int spare_runners = 0;
   inline static const char* name = "supervisor";
 };
 
 void SupervisorState::start_spare_runner() {
-  if (parts->is_draining) return;
+  if (core->parts.is_draining) return;
   const auto runner = std::find_if(children.begin(), children.end(), [](const Child& child) {
     return child.spec.name.starts_with(kRunnerName);
   });
@@ -51,16 +51,16 @@ void SupervisorState::start_spare_runner() {
 }
 
 SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<SupervisorState> self,
-                                          const Parts* parts, std::vector<ChildSpec> specs) {
-  self->state.parts = parts;
+                                          Core* core, std::vector<ChildSpec> specs) {
+  self->state.core = core;
   for (auto& spec : specs) {
     const auto child = spec.spawn(self->system());
     self->monitor(child);
     self->state.children.push_back({std::move(spec), child.address()});
   }
   self->set_down_handler([self](caf::down_msg& down) {
-    // While the engine stops, runners without a claim end by themselves.
-    if (self->state.parts->is_draining) return;
+    self->state.core->state_writer.forget(down.source.id());
+    if (self->state.core->parts.is_draining) return;
     if (down.reason == caf::exit_reason::user_shutdown) {  // a runner that another one replaced
       std::erase_if(self->state.children,
                     [&](const auto& child) { return child.address == down.source; });
@@ -95,13 +95,12 @@ SupervisorActor::behavior_type supervisor(SupervisorActor::stateful_pointer<Supe
 
 }  // namespace
 
-SupervisorActor spawn_supervisor(caf::actor_system& system, const Parts* parts,
+SupervisorActor spawn_supervisor(caf::actor_system& system, Core* core,
                                  std::vector<ChildSpec> children) {
-  return system.spawn(supervisor, parts, std::move(children));
+  return system.spawn(supervisor, core, std::move(children));
 }
 
-std::vector<ChildSpec> engine_children(Core& core, Directory& directory,
-                                       const State::Settings& settings, bool with_watcher) {
+std::vector<ChildSpec> engine_children(Core& core, Directory& directory, bool with_watcher) {
   Parts* parts = &core.parts;
   Directory* known = &directory;
   std::vector<ChildSpec> children;
@@ -112,10 +111,11 @@ std::vector<ChildSpec> engine_children(Core& core, Directory& directory,
                           return caf::actor_cast<caf::actor>(actor);
                         }});
   };
-  add("state", [=](caf::actor_system& system) {
-    return spawn_state_actor(system, {parts, known, settings});
+  add("state", [=, &core](caf::actor_system& system) {
+    return spawn_state_actor(system, parts, known, &core.state_writer);
   });
   add("event_bus", [=](caf::actor_system& system) { return spawn_event_bus(system, parts); });
+  children.back().after_restart = [&core] { core.join_all_again(); };
   add("audit", [=](caf::actor_system& system) { return spawn_audit(system, parts); });
   add("indexer", [=](caf::actor_system& system) { return spawn_indexer(system, parts, known); });
   children.back().after_restart = [known] {
@@ -126,8 +126,7 @@ std::vector<ChildSpec> engine_children(Core& core, Directory& directory,
       [=](caf::actor_system& system) { return spawn_vault_writer(system, parts, known); });
   for (int i = 0; i < parts->config.jobs.runners; ++i)
     children.push_back({kRunnerName + std::to_string(i), [=, &core](caf::actor_system& system) {
-                          return caf::actor_cast<caf::actor>(
-                              spawn_job_runner(system, &core, known));
+                          return caf::actor_cast<caf::actor>(spawn_job_runner(system, &core));
                         }});
   if (with_watcher)
     children.push_back({"vault_watcher", [=](caf::actor_system& system) {

@@ -21,11 +21,10 @@ struct ChildSpec {
 
 /// Spawns the children in order and again when one ends by accident; a restarted actor reads its
 /// state from disk. Gets `user_shutdown` to stop and passes it on, last child first.
-SupervisorActor spawn_supervisor(caf::actor_system& system, const Parts* parts,
+SupervisorActor spawn_supervisor(caf::actor_system& system, Core* core,
                                  std::vector<ChildSpec> children);
 
 /// Every actor of the engine, in the order of their start.
-std::vector<ChildSpec> engine_children(Core& core, Directory& directory,
-                                       const State::Settings& settings, bool with_watcher);
+std::vector<ChildSpec> engine_children(Core& core, Directory& directory, bool with_watcher);
 
 }  // namespace indx

@@ -376,6 +376,8 @@ void read_ai(Reader& reader, AiConfig& ai) {
   reader.number("ai.max_output_tokens", ai.max_output_tokens);
   reader.number("ai.temperature", ai.temperature);
   reader.duration("ai.timeout_ms", ai.timeout);
+  reader.number("ai.requests_per_minute", ai.requests_per_minute);
+  reader.number("ai.tokens_per_minute", ai.tokens_per_minute);
   reader.globs("ai.allow_globs", ai.allow_globs);
   reader.globs("ai.deny_globs", ai.deny_globs);
 }

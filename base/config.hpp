@@ -23,6 +23,10 @@ struct AiConfig {
   int max_output_tokens = 2048;  ///< `INDX_AI_MAX_OUTPUT_TOKENS`, `ai.max_output_tokens`
   double temperature = 0;        ///< `INDX_AI_TEMPERATURE`, `ai.temperature`
   std::chrono::milliseconds timeout{30000};  ///< `INDX_AI_TIMEOUT_MS`
+  /// `INDX_AI_REQUESTS_PER_MINUTE`, `ai.requests_per_minute`; 0: any number
+  std::int64_t requests_per_minute = 0;
+  /// `INDX_AI_TOKENS_PER_MINUTE`, `ai.tokens_per_minute`; 0: any number
+  std::int64_t tokens_per_minute = 0;
   std::vector<std::string> allow_globs;  ///< `INDX_AI_ALLOW_GLOBS`, `ai.allow_globs`; empty: all
   std::vector<std::string> deny_globs;   ///< `INDX_AI_DENY_GLOBS`, `ai.deny_globs`; wins over allow
   /// `INDX_EMBEDDINGS_PROVIDER`, else as `provider`; empty: search by meaning is off

@@ -124,6 +124,14 @@ const std::vector<ConfigKey>& config_keys() {
              "How freely the model words its answer; 0: as little as it can.", 0, 2),
       variable_only("ai.timeout_ms", "INDX_AI_TIMEOUT_MS", Integer,
                     "Milliseconds to wait for the model.", 1, kMaxMillis),
+      tuning("ai.requests_per_minute", "INDX_AI_REQUESTS_PER_MINUTE", Integer,
+             "Calls of the model that may start in a minute, of all jobs and callers together; 0: "
+             "no limit.",
+             0, 1e6),
+      tuning("ai.tokens_per_minute", "INDX_AI_TOKENS_PER_MINUTE", Integer,
+             "Tokens of prompts and answers that calls of one minute may use together; 0: no "
+             "limit.",
+             0, 1e9),
       tuning("ai.allow_globs", "INDX_AI_ALLOW_GLOBS", Globs,
              "Only notes that match may reach a model; left out: all. Commas separate globs in the "
              "variable."),

@@ -105,6 +105,7 @@ class Metrics {
   LabelledMetric<HistogramMetric> job_run_seconds;   ///< kind
   LabelledMetric<CounterMetric> jobs_finished;       ///< kind, state
   LabelledMetric<CounterMetric> job_retries;         ///< kind
+  LabelledMetric<CounterMetric> job_snoozes;         ///< kind
   CounterMetric job_steps, job_leases_lost;
   GaugeMetric state_queue_depth;
   HistogramMetric commit_changes, commit_seconds;
@@ -114,7 +115,10 @@ class Metrics {
   LabelledMetric<CounterMetric> http_requests;           ///< method, route, status family
   LabelledMetric<HistogramMetric> http_request_seconds;  ///< method, route
   CounterMetric http_rate_limited;
-  LabelledMetric<CounterMetric> model_calls;  ///< provider, outcome
+  LabelledMetric<CounterMetric> model_calls;           ///< provider, outcome
+  LabelledMetric<HistogramMetric> model_wait_seconds;  ///< limit
+  LabelledMetric<CounterMetric> model_calls_put_off;   ///< limit
+  GaugeMetric model_calls_waiting;
   GaugeMetric resident_bytes, start_seconds;
 
   /// Everything as text, format 0.0.4. What has no value yet is left out.

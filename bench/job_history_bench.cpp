@@ -1,8 +1,11 @@
 // A million finished jobs: what a claim and the counts cost beside them, against the same queue
-// without them. Rounds of both alternate, so that a busy machine touches both.
+// without them. Rounds of both alternate, so that a busy machine touches both. Then they are
+// removed in chunks, as the engine does it, while others enqueue in between.
 #include "bench/support.hpp"
 #include "jobs/job_queue.hpp"
 #include "store/state_schema.hpp"
+
+#include <numeric>
 
 namespace {
 
@@ -10,6 +13,7 @@ using namespace indx;
 using namespace indx::bench;
 
 constexpr int kFinished = 1000000, kChunk = 100000, kRounds = 10, kClaims = 200;
+constexpr int kPruneRows = 1000;  // of one commit, as State::prune has it
 constexpr const char* kKind = "bench_noop";
 
 class Queue {
@@ -56,8 +60,29 @@ class Queue {
     for (double time : times_ms(kClaims, [&](std::size_t) { need(queue_.counts()); }))
       times.push_back(time);
   }
+  /// One chunk of old rows in a commit of its own; gives how many went.
+  int prune_chunk(std::vector<double>& times) {
+    int deleted = 0;
+    times.push_back(commit_ms(
+        [&] { deleted = static_cast<int>(need(queue_.prune(clock_.now() - kKept, kPruneRows))); }));
+    return deleted;
+  }
+  /// The same rows by one statement, and nothing of what the queue knows.
+  void delete_chunk(std::vector<double>& times) {
+    times.push_back(commit_ms([&] {
+      auto statement = db_.prepare(
+          "DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE state = 'succeeded' AND "
+          "finished_at < ?1 ORDER BY finished_at LIMIT ?2)");
+      statement.bind(to_millis(clock_.now() - kKept), kPruneRows);
+      need(statement.run());
+    }));
+  }
+  void enqueue_one(std::vector<double>& times) {
+    times.push_back(commit_ms([&] { need(queue_.enqueue(request())); }));
+  }
 
  private:
+  static constexpr std::chrono::hours kKept{24 * 7};
   JobQueue::Settings settings() const {
     JobQueue::Settings all;
     all.spill_dir = (folder_ / "spill").string();
@@ -76,6 +101,12 @@ class Queue {
     fn();
     need(transaction.commit());
   }
+  template <typename Fn>
+  double commit_ms(Fn fn) {
+    const double begin = now_s();
+    commit(fn);
+    return (now_s() - begin) * 1000;
+  }
 
   // The order matters: the queue refers to the connection.
   std::filesystem::path folder_;
@@ -86,12 +117,45 @@ class Queue {
   const std::vector<JobQueue::KnownKind> known_ = {{.kind = kKind}};
 };
 
+double sum_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+/// Removes a million rows here as the queue does it and there by SQL alone, chunk by chunk in turn.
+void measure_prune(Queue& full, Queue& raw, Queue& empty) {
+  std::vector<double> chunks, deletes, enqueues, calm_enqueues;
+  for (int left = kFinished; left > 0;) {
+    const int pruned = full.prune_chunk(chunks);
+    full.enqueue_one(enqueues);
+    if (pruned == 0) std::exit(1);
+    raw.delete_chunk(deletes);
+    empty.enqueue_one(calm_enqueues);
+    left -= pruned;
+  }
+  print({.name = "prune_1m_finished",
+         .value = sum_of(chunks) / 1000,
+         .unit = "s",
+         .floor = sum_of(deletes) / 1000,
+         .bar = {}});
+  print({.name = "prune_longest_commit",
+         .value = percentile(chunks, 1),
+         .unit = "ms",
+         .floor = percentile(deletes, 1),
+         .bar = 50});
+  print({.name = "enqueue_while_pruning_p99",
+         .value = percentile(enqueues, .99),
+         .unit = "ms",
+         .floor = percentile(calm_enqueues, .99),
+         .bar = 50});
+}
+
 }  // namespace
 
 int main() {
   const Folder folder("job-history");
-  Queue empty(folder.path / "empty"), full(folder.path / "full");
+  Queue empty(folder.path / "empty"), full(folder.path / "full"), raw(folder.path / "raw");
   full.add_finished(kFinished);
+  raw.add_finished(kFinished);
   std::vector<double> claims, claims_beside, counts, counts_beside;
   for (int round = 0; round < kRounds; ++round) {
     empty.claim_some(claims);
@@ -110,4 +174,5 @@ int main() {
   };
   tell("claim_beside_1m_finished", claims_beside, claims);
   tell("counts_beside_1m_finished", counts_beside, counts);
+  measure_prune(full, raw, empty);
 }

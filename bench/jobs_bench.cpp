@@ -3,6 +3,7 @@
 #include "bench/jobs_engine.hpp"
 #include "bench/jobs_floor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <future>
 
@@ -221,11 +222,18 @@ void cancelled(const std::filesystem::path& folder) {
 
 }  // namespace
 
-int main() {
+/// Without arguments all; else those named: accept, items, pickup, cancel.
+int main(int argc, char** argv) {
+  const std::vector<std::string> named(argv + 1, argv + argc);
+  const auto wants = [&](const char* what) {
+    return named.empty() || std::find(named.begin(), named.end(), what) != named.end();
+  };
   const Folder folder("jobs");
-  const double normal_per_s = accept_and_process(folder.path);
-  accept_durably(folder.path, normal_per_s);
-  checkpointed_items(folder.path);
-  picked_up(folder.path);
-  cancelled(folder.path);
+  if (wants("accept")) {
+    const double normal_per_s = accept_and_process(folder.path);
+    accept_durably(folder.path, normal_per_s);
+  }
+  if (wants("items")) checkpointed_items(folder.path);
+  if (wants("pickup")) picked_up(folder.path);
+  if (wants("cancel")) cancelled(folder.path);
 }

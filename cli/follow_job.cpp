@@ -43,7 +43,8 @@ Result<Json> outcome_of(const Json& record) {
     return result == record.end() || result->is_null() ? Json::object() : *result;
   if (state == "cancelled") {
     Json details{{"job_id", id}};
-    if (result != record.end() && !result->is_null()) details["partial"] = *result;
+    if (result != record.end() && result->is_object())
+      details["partial"] = result->value("partial", *result);  // some operations name it so
     return make_error(Reason::Cancelled,
                       cat("The job ", id, " was cancelled; what it wrote before stays."), details);
   }

@@ -64,7 +64,8 @@ JobLine line_of_job(const Json& record, bool has_whole_id) {
       runs && rate > 0 ? rate_text(rate, text_in(progress, "unit")) : "",
       runs && eta != progress.end() && eta->is_number() ? duration_text(eta->get<double>()) : "",
       cost_text(number_in(progress, "cost_usd"))};
-  line.current = text_in(progress, "current");
+  const auto waits_for = text_in(progress, "waits_for");
+  line.current = waits_for.empty() ? text_in(progress, "current") : cat("waits for ", waits_for);
   return line;
 }
 

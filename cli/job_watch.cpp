@@ -7,6 +7,7 @@
 #include "cli/progress_bar.hpp"
 #include "cli/signals.hpp"
 #include "cli/watch_jobs.hpp"
+#include "jobs/job_state.hpp"
 
 #include <unistd.h>
 
@@ -79,10 +80,10 @@ Result<Json> call_operation(Place& place, const char* operation, Json input,
 }
 
 Result<std::string> newest_live_job(Place& place) {
-  const Json states =
-      Json::array({"scheduled", "ready", "running", "sleeping", "waiting", "unsupported"});
+  auto states = live_job_states();
+  std::erase(states, JobState::Paused);  // it waits for a person
   const Json answer =
-      INDX_TRY(call_operation(place, "job_list", Json{{"state", states}, {"limit", 1}}));
+      INDX_TRY(call_operation(place, "job_list", Json{{"state", names_of(states)}, {"limit", 1}}));
   if (!answer.contains("jobs") || answer["jobs"].empty()) return not_found("No job waits.");
   return answer["jobs"][0].value("id", "");
 }

@@ -145,7 +145,9 @@ int run_mcp_serve(const Invocation& invocation, const Environment& env, const Re
       return dispatcher ? serve_through(**dispatcher, *principal, protocol_out)
                         : print_error(dispatcher.error());
     }
-    auto engine = Engine::start(*config, registry, {});
+    EngineOptions options;
+    options.on_stuck_stop = end_stuck_process;
+    auto engine = Engine::start(*config, registry, options);
     if (!engine && engine.error().reason == Reason::VaultLocked && attempt < 2) continue;
     return engine ? serve_here(**engine, registry, *principal, protocol_out)
                   : print_error(engine.error());

@@ -145,12 +145,13 @@ int run_command(const Invocation& typed, const Environment& env, const Registry&
   const auto start_watch = [&] {
     watch.emplace([cancel = call.cancel] { cancel.cancel(CancelReason::Requested); });
   };
+  const std::string& called = invocation.command->operation->name;
   const Needs needs = invocation.command->operation->needs;
   if (needs == Needs::Engine) start_watch();
   auto place = open_place(invocation.global, env, registry,
                           {.resume_jobs = {},
                            .needs = needs,
-                           .indexes = invocation.command->operation->name == "vault_reindex"});
+                           .indexes = called == "vault_reindex" || called == "vault_index_paths"});
   if (!place) return print_error(place.error());
   if (place->files)
     let_signals_end_us();  // a read leaves nothing half done, and a thread costs a tenth of it

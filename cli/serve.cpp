@@ -102,7 +102,9 @@ int run_serve(const Invocation& invocation, const Environment& env, const Regist
               const std::string& program) {
   const auto config = serve_config(invocation, env);
   if (!config) return print_error(config.error());
-  auto engine = Engine::start(*config, registry, {});
+  EngineOptions options;
+  options.on_stuck_stop = end_stuck_process;
+  auto engine = Engine::start(*config, registry, options);
   if (!engine) return print_error(start_error(*config, engine.error()));
   const auto dispatcher = make_dispatcher(registry, **engine);
   Router router;

@@ -1,5 +1,7 @@
 #include "cli/signals.hpp"
 
+#include "base/log.hpp"
+
 #include <cerrno>
 #include <unistd.h>
 
@@ -48,6 +50,11 @@ int wait_for_signal() {
 void let_signals_end_us() {
   const sigset_t set = stop_signals();
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+void end_stuck_process() {
+  log_error("a handler ignores that the engine stops; the process ends without it");
+  ::_exit(1);
 }
 
 SignalWatch::SignalWatch(std::function<void()> on_first)

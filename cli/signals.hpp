@@ -16,6 +16,10 @@ int wait_for_signal();
 /// tidy up.
 void let_signals_end_us();
 
+/// Ends the process with 1, because a handler ignores that it stops: nothing is lost, for its job
+/// was given back, but somebody should know.
+[[noreturn]] void end_stuck_process();
+
 /// Runs `on_first` on a thread of its own when the first of the three comes; the second ends the
 /// process at once. Its end waits for nothing but a running `on_first`.
 class SignalWatch {

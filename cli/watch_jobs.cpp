@@ -8,6 +8,7 @@
 #include "cli/progress_bar.hpp"
 #include "cli/signals.hpp"
 #include "cli/terminal.hpp"
+#include "jobs/job_state.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -24,12 +25,16 @@ constexpr int kMostRunning = 100, kMostWaiting = 100;
 constexpr std::size_t kMostEndedAtOnce = 50;
 const std::string kNoAnswer = "The server does not answer; waiting for it.";
 
+std::vector<JobState> waiting_states() {
+  auto states = live_job_states();
+  std::erase(states, JobState::Running);
+  return states;
+}
+
 /// The records of the jobs that run, then of those that wait, newest first.
 Result<std::vector<Json>> live_jobs(Place& place, const CancelToken& cancel) {
   const Json running{{"state", {"running"}}, {"limit", kMostRunning}};
-  const Json waiting{
-      {"state", {"ready", "scheduled", "sleeping", "waiting", "paused", "unsupported"}},
-      {"limit", kMostWaiting}};
+  const Json waiting{{"state", names_of(waiting_states())}, {"limit", kMostWaiting}};
   std::vector<Json> records;
   for (const Json& question : {running, waiting}) {
     const Json answer = INDX_TRY(call_operation(place, "job_list", question, cancel));
@@ -44,8 +49,9 @@ std::string queue_text(const Json& status) {
   for (const auto& row : status.value("counts", Json::array()))
     counts[row.value("state", "")] += row.value("count", std::int64_t{0});
   std::vector<std::string> parts;
-  for (const std::string state :
-       {"running", "ready", "scheduled", "sleeping", "waiting", "paused", "unsupported"})
+  auto states = waiting_states();
+  states.insert(states.begin(), JobState::Running);
+  for (const auto& state : names_of(states))
     if (counts[state] > 0) parts.push_back(cat(counts[state], " ", state));
   for (const auto& pause : status.value("pauses", Json::array())) {
     const std::string kind = pause.value("kind", "");

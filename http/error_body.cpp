@@ -52,7 +52,7 @@ HttpResponse error_response(const Error& error, const RequestId& id) {
     response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"indx\"");
   if (response.status == 429 || response.status == 503) {
     const auto wait =
-        error.details.is_object() ? error.details.value("retry_after", Json()) : Json();
+        error.details.is_object() ? error.details.value("retry_after_s", Json()) : Json();
     response.headers.emplace_back(
         "Retry-After",
         wait.is_number() ? cat(std::max<std::int64_t>(1, wait.get<std::int64_t>())) : "1");

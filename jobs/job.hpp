@@ -31,6 +31,9 @@ struct JobProgress {
   std::string unit = "notes";
   std::string phase;    ///< `suggest`, `apply`
   std::string current;  ///< path of the current note
+  /// What calls of a model wait for: requests_per_minute | tokens_per_minute | retry_after; empty:
+  /// for nothing.
+  std::string waits_for;
   double rate_per_second = 0;
   std::optional<std::int64_t> eta_seconds;
   std::int64_t model_calls = 0;
@@ -79,7 +82,7 @@ struct JobRequest {
 
 /// An error that ended a try; it stays when the job is tried again.
 struct JobFault {
-  std::string what;  ///< failed | crashed | timed_out
+  std::string what;  ///< failed | crashed | timed_out | snoozed
   std::int64_t lease = 0;
   Error error;
   Timestamp at;
@@ -98,6 +101,7 @@ struct Job {
   int attempts = 0;       ///< tries that ended in a retryable error
   int crashes = 0;        ///< tries whose process died
   int interruptions = 0;  ///< tries given back by a graceful stop
+  int snoozes = 0;        ///< tries in a row that ended as Snoozed without a step stored
   int max_attempts = 5, max_crashes = 3;
   std::string unique_key, limit_key;
   int limit_running = 0;
@@ -140,13 +144,15 @@ struct JobOutcome {
     Cancelled,
     Returned,  ///< by a stop or a pause: costs no attempt
     Sleeping,  ///< until `wake_at`; costs no attempt
+    Snoozed,   ///< a provider asked to be left alone: costs no attempt, see kMaxSnoozes
     Waiting    ///< for its children; costs no attempt
   };
   Kind kind = Kind::Succeeded;
   std::optional<Json> result;               ///< also a partial result of a cancelled job
-  std::optional<Error> error;               ///< Failed: retryable errors are tried again
+  std::optional<Error> error;               ///< Failed: retryable errors are tried again; Snoozed
   std::optional<milliseconds> retry_after;  ///< floor for the next try
   std::optional<Timestamp> wake_at;         ///< Sleeping
+  std::string waits_for = {};               ///< Sleeping: as JobProgress says
 };
 
 struct JobFilter {

@@ -7,6 +7,7 @@
 #include "store/columns.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace indx {
@@ -21,6 +22,8 @@ std::string id_list(const std::vector<JobId>& ids) {
   for (const auto& id : ids) list.push_back(id.value);
   return json_text(list);
 }
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 /// The first job of a kind that may run: how urgent it is, and its row.
 struct Head {
@@ -42,12 +45,6 @@ Result<std::optional<Head>> head_of(Database& db, const std::string& kind,
   if (!INDX_TRY(query.step())) return std::optional<Head>();
   return std::optional(
       Head{query.integer(0), query.integer(1), static_cast<int>(query.integer(2))});
-}
-
-Result<std::int64_t> count_in(Database& db, const std::string& kind, JobState state) {
-  auto query = db.prepare("SELECT count FROM job_counts WHERE kind = ?1 AND state = ?2");
-  query.bind(kind, name(state));
-  return INDX_TRY(query.step()) ? query.integer(0) : std::int64_t{0};
 }
 
 /// Parks every ready job of a kind, or of one version of it.
@@ -77,13 +74,6 @@ Status save_claim(Database& db, const Job& job) {
   return {};
 }
 
-Result<Json> secrets_of(Database& db, const JobId& id, const std::string& key) {
-  auto query = db.prepare("SELECT secrets FROM jobs WHERE id = ?1 AND secrets IS NOT NULL");
-  query.bind(id.value);
-  if (!INDX_TRY(query.step())) return Json();
-  return open_secrets(key, query.text(0));
-}
-
 }  // namespace
 
 Status JobQueue::promote_due() {
@@ -111,64 +101,74 @@ Status JobQueue::support(const std::vector<KnownKind>& known) {
   return {};
 }
 
-/// Kinds with ready jobs that nobody holds back; those that are not known are parked.
-Result<std::vector<JobQueue::KnownKind>> JobQueue::open_kinds(const std::vector<KnownKind>& known) {
+/// Kinds with ready jobs that nobody holds back, and how many more of each may run; those that are
+/// not known are parked.
+Result<std::vector<JobQueue::OpenKind>> JobQueue::open_kinds(const std::vector<KnownKind>& known) {
   std::set<std::string> paused;
   for (auto& pause : INDX_TRY(pauses())) paused.insert(std::move(pause.what));
-  auto query = db_.prepare("SELECT kind FROM job_counts WHERE state = 'ready' AND count > 0");
-  std::vector<std::string> ready;
-  while (INDX_TRY(query.step())) ready.push_back(query.text(0));
-  std::vector<KnownKind> open;
-  for (const auto& kind : ready) {
+  auto query = db_.prepare(
+      "SELECT kind, (SELECT count FROM job_counts AS running WHERE running.kind = ready.kind AND "
+      "running.state = 'running') FROM job_counts AS ready WHERE state = 'ready' AND count > 0");
+  std::vector<std::pair<std::string, std::int64_t>> ready;
+  while (INDX_TRY(query.step())) ready.emplace_back(query.text(0), query.integer(1));
+  std::vector<OpenKind> open;
+  for (const auto& [kind, running] : ready) {
     const auto found = std::find_if(known.begin(), known.end(),
                                     [&](const KnownKind& one) { return one.kind == kind; });
     if (found == known.end())
       INDX_TRY(park(db_, kind, std::nullopt, clock_.now()));
     else if (!paused.contains("*") && !paused.contains(kind))
-      open.push_back(*found);
+      open.push_back({*found, found->max_running > 0 ? found->max_running - running : kNoLimit});
   }
   return open;
 }
 
-/// The `seq` of the job that runs next.
-Result<std::optional<std::int64_t>> JobQueue::most_urgent(const std::vector<KnownKind>& open,
+/// The `seq` of the job that runs next, which then counts as running.
+Result<std::optional<std::int64_t>> JobQueue::most_urgent(std::vector<OpenKind>& open,
                                                           const std::string& only) {
   std::optional<Head> first;
-  for (const auto& kind : open) {
-    if (kind.max_running > 0 &&
-        INDX_TRY(count_in(db_, kind.kind, JobState::Running)) >= kind.max_running)
-      continue;
+  OpenKind* its_kind = nullptr;
+  for (auto& one : open) {
+    auto& [kind, places] = one;
+    if (places <= 0) continue;
     auto head = INDX_TRY(head_of(db_, kind.kind, only));
     while (head && !runs(kind, head->version)) {
       INDX_TRY(park(db_, kind.kind, head->version, clock_.now()));
       head = INDX_TRY(head_of(db_, kind.kind, only));
     }
-    const auto rank = [](const Head& one) { return std::pair(one.urgency, one.seq); };
-    if (head && (!first || rank(*head) < rank(*first))) first = head;
+    const auto rank = [](const Head& job) { return std::pair(job.urgency, job.seq); };
+    if (!head)
+      places = 0;
+    else if (!first || rank(*head) < rank(*first))
+      first = head, its_kind = &one;
   }
-  return first ? std::optional(first->seq) : std::nullopt;
+  if (!first) return std::optional<std::int64_t>();
+  --its_kind->places;
+  return std::optional(first->seq);
 }
 
 Result<std::vector<Job>> JobQueue::claim(const std::string& instance,
                                          const std::vector<KnownKind>& known, int count,
                                          const std::vector<JobId>& only) {
-  static const std::string kBySeq = select_jobs("WHERE seq = ?1");
+  static const std::string kBySeq = select_jobs("WHERE seq = ?1", true);
   if (instance.empty()) return invalid("A claim needs the name of an instance.");
   return db_.savepoint([&]() -> Result<std::vector<Job>> {
     INDX_TRY(promote_due());
     INDX_TRY(support(known));
-    const auto open = INDX_TRY(open_kinds(known));
+    auto open = INDX_TRY(open_kinds(known));
     const auto ids = id_list(only);
     std::vector<Job> jobs, others;
     while (jobs.size() < static_cast<std::size_t>(std::max(0, count))) {
       const auto seq = INDX_TRY(most_urgent(open, ids));
       if (!seq) break;
-      auto found = INDX_TRY(read_jobs(db_, kBySeq, {*seq}));
-      INDX_ASSERT(found.size() == 1);
-      Job& job = found.front();
+      auto row = INDX_TRY(read_job_row(db_, kBySeq, *seq));
+      INDX_ASSERT(row.has_value());
+      Job& job = row->job;
       start_try(job, instance, clock_.now());
       INDX_TRY(save_claim(db_, job));
-      if (auto secrets = secrets_of(db_, job.id, settings_.secret_key); secrets.has_value()) {
+      auto secrets = row->secrets.empty() ? Result<Json>(Json())
+                                          : open_secrets(settings_.secret_key, row->secrets);
+      if (secrets.has_value()) {
         job.secrets = std::move(*secrets);
       } else {
         job.error = secrets.error();

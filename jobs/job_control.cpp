@@ -99,7 +99,7 @@ Status JobQueue::redrive_one(Job& job, Timestamp run_at) {
   }
   const Timestamp now = clock_.now();
   apply(job, JobEvent::Redrive, now);
-  job.attempts = job.crashes = 0;
+  job.attempts = job.crashes = job.snoozes = 0;
   job.cancel_requested = false;
   job.result = std::nullopt;
   job.run_at = run_at;

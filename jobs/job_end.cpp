@@ -34,6 +34,13 @@ JobOutcome with_result_that_fits(const JobOutcome& outcome) {
   return too_large;
 }
 
+/// Whether the try that runs has stored a step.
+Result<bool> has_stored_step(Database& db, const Job& job) {
+  auto query = db.prepare("SELECT 1 FROM job_steps WHERE job = ?1 AND lease = ?2 LIMIT 1");
+  query.bind(job.id.value, job.lease);
+  return query.step();
+}
+
 bool failed(const Job& job) { return job.is_final() && job.state != JobState::Succeeded; }
 
 Result<bool> has_live_children(Database& db, const JobId& parent) {
@@ -54,19 +61,34 @@ Result<bool> has_unseen_failure(Database& db, const JobId& parent, Timestamp sin
 
 }  // namespace
 
-Result<milliseconds> JobQueue::next_try_delay(const Job& job, const JobOutcome& outcome,
+/// After so many `tries` that ended alike.
+Result<milliseconds> JobQueue::next_try_delay(const Job& job, int tries, const JobOutcome& outcome,
                                               const std::vector<KnownKind>& known) {
   auto query = db_.prepare(
       "SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE state IN ('scheduled', 'sleeping') AND "
-      "attempts > 0 LIMIT ?1)");
+      "(attempts > 0 OR snoozes > 0) LIMIT ?1)");
   query.bind(kMaxWaitingRetriesCounted);
   INDX_TRY(query.step());
   const auto window = static_cast<double>(kSpreadPerWaitingRetry.count() * query.integer(0));
   const milliseconds spread(static_cast<std::int64_t>(random_.uniform() * window));
   const auto kind = std::find_if(known.begin(), known.end(),
                                  [&](const KnownKind& one) { return one.kind == job.kind; });
-  return spread + retry_delay(kind == known.end() ? settings_.retry : kind->retry, job.attempts,
+  return spread + retry_delay(kind == known.end() ? settings_.retry : kind->retry, tries,
                               outcome.retry_after.value_or(milliseconds(0)), random_);
+}
+
+/// False: it was granted often enough, or is too much to ask.
+Result<bool> JobQueue::snooze(Job& job, const JobOutcome& outcome,
+                              const std::vector<KnownKind>& known) {
+  if (INDX_TRY(has_stored_step(db_, job))) job.snoozes = 0;
+  if (job.snoozes >= kMaxSnoozes || outcome.retry_after.value_or(milliseconds(0)) > kLongestSnooze)
+    return false;
+  ++job.snoozes;
+  const Timestamp now = clock_.now();
+  INDX_TRY(keep_fault(job, {"snoozed", job.lease, *job.error, now}));
+  job.run_at = now + INDX_TRY(next_try_delay(job, job.snoozes, outcome, known));
+  apply(job, JobEvent::Snooze, now);
+  return true;
 }
 
 Status JobQueue::end_try(Job& job, const JobOutcome& outcome, const std::vector<KnownKind>& known) {
@@ -74,7 +96,7 @@ Status JobQueue::end_try(Job& job, const JobOutcome& outcome, const std::vector<
   const Timestamp now = clock_.now();
   const Timestamp began = job.leased_at.value_or(now);
   const bool goes_on = outcome.kind == Kind::Returned || outcome.kind == Kind::Sleeping ||
-                       outcome.kind == Kind::Waiting;
+                       outcome.kind == Kind::Snoozed || outcome.kind == Kind::Waiting;
   if (job.cancel_requested && goes_on) {
     end_cancelled(job, now);
     return {};
@@ -105,11 +127,13 @@ Status JobQueue::end_try(Job& job, const JobOutcome& outcome, const std::vector<
           INDX_TRY(has_unseen_failure(db_, job.id, began, now)))
         apply(job, JobEvent::ChildrenEnded, now);
       return {};
+    case Kind::Snoozed:
     case Kind::Failed:
     case Kind::TimedOut:
       break;
   }
   job.error = outcome.error.value_or(internal_error("The job failed without saying why."));
+  if (outcome.kind == Kind::Snoozed && INDX_TRY(snooze(job, outcome, known))) return {};
   const bool timed_out = outcome.kind == Kind::TimedOut;
   INDX_TRY(keep_fault(job, {timed_out ? "timed_out" : "failed", job.lease, *job.error, now}));
   if (!timed_out && !job.error->is_retryable()) {
@@ -123,7 +147,7 @@ Status JobQueue::end_try(Job& job, const JobOutcome& outcome, const std::vector<
   } else if (job.attempts >= job.max_attempts) {
     apply(job, JobEvent::GiveUp, now);
   } else {
-    job.run_at = now + INDX_TRY(next_try_delay(job, outcome, known));
+    job.run_at = now + INDX_TRY(next_try_delay(job, job.attempts, outcome, known));
     apply(job, JobEvent::Retry, now);
   }
   return {};

@@ -84,6 +84,7 @@ JobProgress parse_progress(std::string_view text) {
           .unit = text_or_empty(json, "unit"),
           .phase = text_or_empty(json, "phase"),
           .current = text_or_empty(json, "current"),
+          .waits_for = text_or_empty(json, "waits_for"),
           .rate_per_second = number_or<double>(json, "rate_per_second", 0),
           .eta_seconds = optional_integer(json, "eta_seconds"),
           .model_calls = number_or<std::int64_t>(json, "model_calls", 0),

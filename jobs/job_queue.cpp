@@ -193,7 +193,10 @@ Result<std::optional<Timestamp>> JobQueue::next_due() {
 }
 
 Result<std::optional<Timestamp>> JobQueue::oldest_ready() {
-  auto query = db_.prepare("SELECT MIN(run_at) FROM jobs WHERE state = 'ready'");
+  auto query = db_.prepare(
+      "SELECT MIN((SELECT run_at FROM jobs WHERE state = 'ready' AND jobs.kind = job_counts.kind "
+      "ORDER BY run_at - priority * 60000, seq LIMIT 1)) FROM job_counts WHERE state = 'ready' AND "
+      "count > 0");
   INDX_TRY(query.step());
   return optional_time_at(query, 0);
 }

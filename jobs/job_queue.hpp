@@ -19,6 +19,12 @@ struct StepRecord {
   Json output;
 };
 
+/// How often in a row the wish of a provider to be left alone is granted to a job that stores no
+/// step meanwhile, and how long a pause it may ask for. What comes beyond is a failure like any
+/// other, which counts an attempt: so no job is put off for ever.
+inline constexpr int kMaxSnoozes = 20;
+inline constexpr milliseconds kLongestSnooze = std::chrono::hours(24);
+
 /// The rules and the SQL of the tables of jobs and their steps in state.db. No threads, no
 /// transactions of its own: the caller (the state actor) wraps calls into its commit. Each call
 /// changes nothing when it fails.
@@ -66,8 +72,9 @@ class JobQueue {
   Result<std::vector<StopAsked>> heartbeat(const std::string& instance);
   Status set_progress(const Lease& lease, const JobProgress& progress);
   /// Ends a try. Gives the job as it is now (Scheduled again after a retryable failure, Dead when
-  /// attempts are used up), and the jobs that changed with it: a parent that goes on, a job that
-  /// runs once more.
+  /// attempts are used up, Sleeping when it was snoozed: at least as long as `retry_after`, and
+  /// longer with each time in a row), and the jobs that changed with it: a parent that goes on, a
+  /// job that runs once more.
   struct Ended {
     Job job;
     std::vector<Job> others = {};
@@ -120,7 +127,8 @@ class JobQueue {
   /// Earliest time at which a job that waits for its time becomes due.
   Result<std::optional<Timestamp>> next_due();
   Result<int> count_live();
-  /// When the ready job became due that waits longest.
+  /// When the job became due that waits longest of those that run next in their kind: a look at one
+  /// row a kind, however many wait.
   Result<std::optional<Timestamp>> oldest_ready();
 
   /// The stored step, if its inputs are the same; nullopt: run it (other inputs redo that step).
@@ -147,11 +155,16 @@ class JobQueue {
   Result<Job> add(const JobRequest& request);
   Status promote_due();
   Status support(const std::vector<KnownKind>& known);
-  Result<std::vector<KnownKind>> open_kinds(const std::vector<KnownKind>& known);
-  Result<std::optional<std::int64_t>> most_urgent(const std::vector<KnownKind>& open,
+  struct OpenKind {
+    KnownKind kind;
+    std::int64_t places;  ///< how many more may run
+  };
+  Result<std::vector<OpenKind>> open_kinds(const std::vector<KnownKind>& known);
+  Result<std::optional<std::int64_t>> most_urgent(std::vector<OpenKind>& open,
                                                   const std::string& only);
-  Result<milliseconds> next_try_delay(const Job& job, const JobOutcome& outcome,
+  Result<milliseconds> next_try_delay(const Job& job, int tries, const JobOutcome& outcome,
                                       const std::vector<KnownKind>& known);
+  Result<bool> snooze(Job& job, const JobOutcome& outcome, const std::vector<KnownKind>& known);
   Status end_try(Job& job, const JobOutcome& outcome, const std::vector<KnownKind>& known);
   Status save_ended(Job& job, std::vector<Job>& others);
   Result<Job> cancel_one(Job job, std::vector<Job>& others);

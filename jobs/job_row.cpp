@@ -22,6 +22,7 @@ Job read_job(const Database::Statement& row) {
           .attempts = integer(8),
           .crashes = integer(9),
           .interruptions = integer(10),
+          .snoozes = integer(38),
           .max_attempts = integer(11),
           .max_crashes = integer(12),
           .unique_key = row.text(13),
@@ -74,7 +75,8 @@ std::string select_jobs(std::string_view rest, bool with_results) {
       "parent, schedule, reverts, again_input, lease, leased_by, leased_at, heartbeat_at, "
       "cancel_requested, pause_requested, progress, step_count, error, run_at, created_at, "
       "updated_at, started_at, finished_at, ",
-      with_results ? "result, result_sha256" : "NULL, NULL", " FROM jobs ", rest);
+      with_results ? "result, result_sha256, secrets" : "NULL, NULL, NULL", ", snoozes FROM jobs ",
+      rest);
 }
 
 Result<std::vector<Job>> read_jobs(Database& db, const std::string& query,
@@ -86,12 +88,17 @@ Result<std::vector<Job>> read_jobs(Database& db, const std::string& query,
   return jobs;
 }
 
+Result<std::optional<JobRow>> read_job_row(Database& db, const std::string& query,
+                                           const JobValue& value) {
+  auto rows = db.prepare(query);
+  bind_all(rows, {value});
+  if (!INDX_TRY(rows.step())) return std::optional<JobRow>();
+  return std::optional(JobRow{read_job(rows), rows.text(36), rows.text(37)});
+}
+
 Result<std::optional<JobRow>> find_job_row(Database& db, const JobId& id) {
   static const std::string kFind = select_jobs("WHERE id = ?1", true);
-  auto query = db.prepare(kFind);
-  query.bind(id.value);
-  if (!INDX_TRY(query.step())) return std::optional<JobRow>();
-  return std::optional(JobRow{read_job(query), query.text(36)});
+  return read_job_row(db, kFind, id.value);
 }
 
 Result<std::string> checked_input_text(const Json& input) {
@@ -106,6 +113,7 @@ Result<std::string> checked_input_text(const Json& input) {
 Status insert_job(Database& db, const Job& job, const std::string& sealed_secrets) {
   const std::string input = INDX_TRY(checked_input_text(job.input));
   const std::string owner = INDX_TRY(owner_text(job.owner));
+  static const std::string kNoProgress = progress_text(JobProgress{});
   auto insert = db.prepare(
       "INSERT INTO jobs (id, kind, operation_version, state, input, owner, subject, keep, "
       "priority, max_attempts, max_crashes, unique_key, limit_key, limit_running, time_limit, "
@@ -116,7 +124,7 @@ Status insert_job(Database& db, const Job& job, const std::string& sealed_secret
               job.owner.subject, job.keep, job.priority, job.max_attempts, job.max_crashes,
               null_if_empty(job.unique_key), null_if_empty(job.limit_key), job.limit_running,
               job.time_limit.count(), null_if_empty(job.parent), null_if_empty(job.schedule),
-              null_if_empty(job.reverts), progress_text(job.progress), to_millis(job.run_at),
+              null_if_empty(job.reverts), kNoProgress, to_millis(job.run_at),
               to_millis(job.created_at), to_millis(job.updated_at));
   if (!sealed_secrets.empty()) insert.bind_blob(23, sealed_secrets);
   INDX_TRY(insert.run());
@@ -129,14 +137,14 @@ Status save_job(Database& db, const Job& job, const std::string& result_file) {
                  "lease = ?6, leased_by = ?7, leased_at = ?8, heartbeat_at = ?9, cancel_requested "
                  "= ?10, pause_requested = ?11, error = ?12, run_at = ?13, updated_at = ?14, "
                  "started_at = ?15, finished_at = ?16, again_input = ?17, result = ?18, "
-                 "result_sha256 = ?19 WHERE id = ?1")
+                 "result_sha256 = ?19, snoozes = ?20 WHERE id = ?1")
           .bind(job.id.value, name(job.state), job.attempts, job.crashes, job.interruptions,
                 job.lease, null_if_empty(job.leased_by), optional_millis(job.leased_at),
                 optional_millis(job.heartbeat_at), job.cancel_requested, job.pause_requested,
                 error_text(job.error), to_millis(job.run_at), to_millis(job.updated_at),
                 optional_millis(job.started_at), optional_millis(job.finished_at), again_text(job),
                 result_file.empty() ? result_text(job.result) : std::nullopt,
-                null_if_empty(result_file))
+                null_if_empty(result_file), job.snoozes)
           .run());
   return {};
 }

@@ -20,11 +20,14 @@ using JobValue = std::variant<std::int64_t, std::string, std::nullptr_t>;
 std::string select_jobs(std::string_view rest, bool with_results = false);
 Result<std::vector<Job>> read_jobs(Database& db, const std::string& query,
                                    const std::vector<JobValue>& values);
-/// nullopt: there is none. A large result stays in its file, named by `result_file`.
+/// A large result stays in its file, named by `result_file`; `secrets` are sealed.
 struct JobRow {
   Job job;
-  std::string result_file;
+  std::string result_file, secrets;
 };
+/// The first row of a query made by select_jobs with results; nullopt: there is none.
+Result<std::optional<JobRow>> read_job_row(Database& db, const std::string& query,
+                                           const JobValue& value);
 Result<std::optional<JobRow>> find_job_row(Database& db, const JobId& id);
 
 /// `validation_failed` and `too_large` as JobQueue::enqueue says.

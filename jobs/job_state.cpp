@@ -31,6 +31,7 @@ constexpr std::array kTransitions = {
     Transition{JobState::Running, JobEvent::OwnerDied, JobState::Ready},
     Transition{JobState::Running, JobEvent::CrashedTooOften, JobState::Dead},
     Transition{JobState::Running, JobEvent::Sleep, JobState::Sleeping},
+    Transition{JobState::Running, JobEvent::Snooze, JobState::Sleeping},
     Transition{JobState::Running, JobEvent::Wait, JobState::Waiting},
     Transition{JobState::Waiting, JobEvent::ChildrenEnded, JobState::Ready},
 
@@ -69,6 +70,25 @@ std::optional<JobState> parse_job_state(std::string_view name) {
 }
 
 bool is_final(JobState state) { return state >= JobState::Succeeded; }
+
+std::vector<JobState> job_states() {
+  std::vector<JobState> states;
+  for (std::size_t state = 0; state < kStateNames.size(); ++state)
+    states.push_back(static_cast<JobState>(state));
+  return states;
+}
+
+std::vector<JobState> live_job_states() {
+  auto states = job_states();
+  std::erase_if(states, is_final);
+  return states;
+}
+
+std::vector<std::string> names_of(const std::vector<JobState>& states) {
+  std::vector<std::string> names;
+  for (const auto state : states) names.emplace_back(name(state));
+  return names;
+}
 
 std::optional<JobState> next_state(JobState state, JobEvent event) {
   for (const auto& row : kTransitions)

@@ -58,15 +58,27 @@ class Index {
   /// Statistics over the notes that the caller may see; cached by vault generation.
   virtual Result<std::shared_ptr<const Corpus>> corpus() = 0;
   struct Reindex {
-    bool rebuild = false;            ///< parse unchanged files too
-    bool reset_db = false;           ///< make index.db anew first
-    std::vector<std::string> paths;  ///< files, folders or globs; empty: the whole vault
+    bool rebuild = false;   ///< parse unchanged files too: empty the index first
+    bool reset_db = false;  ///< the same with a new index.db
+    /// Empties it through this, so that a job can make a step of that: what is indexed by then is
+    /// not thrown away again by the next try. Empty function: at once.
+    std::function<Result<Json>(const std::function<Result<Json>()>& empty)> once = {};
   };
-  /// Compares files with the index and brings it up to date. Blocks, and tells its progress. Gives
-  /// counts:
-  /// `{created, updated, deleted, unchanged, failed, took_ms, unmatched}`, the last with the
-  /// `paths` that name nothing. Rows of other files stay as they are.
+  /// Compares all files with the index and brings it up to date. Blocks, and tells its progress.
+  /// Gives counts: `{created, updated, deleted, unchanged, failed, took_ms}`. `conflict` while
+  /// another one runs.
   virtual Result<Json> reindex(const Reindex& request) = 0;
+  struct NamedFiles {
+    std::vector<std::string> to_index;  ///< in order of paths; gone ones too
+    std::int64_t unchanged = 0;
+    std::vector<std::string> unmatched;  ///< patterns that name nothing
+  };
+  /// What has to be indexed of these files, folders and globs; with `rebuild` all that they name.
+  /// `conflict` while `reindex` runs.
+  virtual Result<NamedFiles> find_named(const std::vector<std::string>& patterns, bool rebuild) = 0;
+  /// Brings the rows of these files up to date in one commit or a few; those of others stay as they
+  /// are. Blocks. Gives the counts of `reindex`.
+  virtual Result<Json> index_files(const std::vector<std::string>& paths, bool rebuild) = 0;
 };
 
 class Files;      // ops/files.hpp

@@ -1,4 +1,5 @@
 #pragma once
+#include "base/json.hpp"
 #include "base/result.hpp"
 
 #include <cstdint>
@@ -41,6 +42,9 @@ struct Pruned {
   std::int64_t total() const { return versions + events + idempotency_keys + jobs + slots; }
 };
 
+/// As the result of a step.
+Json to_json(const Pruned& pruned);
+
 /// Looks after everything that indx keeps.
 class Doctor {
  public:
@@ -48,7 +52,8 @@ class Doctor {
   /// Blocks, tells progress, ends early with `cancelled`. Notes, index.db and state.db are only
   /// read. A file that changes meanwhile is looked at again before it counts as different.
   virtual Result<Checkup> examine() = 0;
-  /// Deletes some of what is kept no longer, in one short commit; call it until it is done.
+  /// Deletes some of what is kept no longer, in one short commit; call it until it is done. In a
+  /// step that gives to_json of it and does nothing else, which is stored in the same commit.
   virtual Result<Pruned> prune() = 0;
 };
 

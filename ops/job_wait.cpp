@@ -87,7 +87,7 @@ void JobWaits::set_up(const std::shared_ptr<Wait>& wait, std::unique_ptr<Subscri
 
 void JobWaits::on_event(const std::shared_ptr<Wait>& wait, const Event& event) {
   if (wait->ended) return;
-  if (event.kind == "job.finished") return answer_if_ended(wait);
+  if (event.kind == "job.finished" || event.kind == kEventReset) return answer_if_ended(wait);
   if (wait->progress) wait->progress(event);
 }
 

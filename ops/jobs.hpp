@@ -11,11 +11,13 @@
 
 namespace indx {
 
+struct Operation;  // ops/operation.hpp
+
 /// What the whole queue is at.
 struct QueueStatus {
   std::vector<JobCount> counts;
   std::vector<JobPause> pauses;
-  std::optional<Timestamp> oldest_ready;  ///< when the job became due that waits longest
+  std::optional<Timestamp> oldest_ready;  ///< as JobQueue::oldest_ready
   int running = 0, runners = 0;           ///< jobs that run in this process, and how many may
   int stuck_handlers = 0;  ///< tries that ignore their time limit; more than 0 is unhealthy
 };
@@ -57,6 +59,8 @@ class Jobs {
   virtual Status pause_kind(const std::string& what) = 0;
   virtual Status resume_kind(const std::string& what) = 0;
 
+  /// What a job of this kind runs; null: there is no such operation.
+  virtual const Operation* operation_of(const std::string& kind) const = 0;
   /// By name.
   virtual Result<std::vector<Schedule>> schedules() = 0;
   /// Newest first.

@@ -51,6 +51,7 @@ Operation attachment_delete();
 Operation vault_config_get();
 Operation vault_config_set();
 Operation vault_reindex();
+Operation vault_index_paths();
 Operation vault_doctor();
 Operation vault_prune();
 Operation vault_embed();

@@ -17,11 +17,12 @@ constexpr Operation (*kOperations[])() = {
     link_orphans,     link_resolve,     unlinked_mentions, graph_neighbors,   canvas_read,
     canvas_write,     canvas_patch,     base_query,        base_query_inline, attachment_list,
     attachment_read,  attachment_write, attachment_upload, attachment_delete, vault_config_get,
-    vault_config_set, vault_reindex,    vault_doctor,      vault_prune,       vault_embed,
-    job_list,         job_get,          job_events,        job_cancel,        job_revert,
-    job_pause,        job_resume,       job_retry,         job_redrive,       queue_status,
-    queue_pause,      queue_resume,     schedule_list,     schedule_set,      schedule_delete,
-    token_create,     token_list,       token_revoke,      ai_status,         ai_tag,
+    vault_config_set, vault_reindex,    vault_index_paths, vault_doctor,      vault_prune,
+    vault_embed,      job_list,         job_get,           job_events,        job_cancel,
+    job_revert,       job_pause,        job_resume,        job_retry,         job_redrive,
+    queue_status,     queue_pause,      queue_resume,      schedule_list,     schedule_set,
+    schedule_delete,  token_create,     token_list,        token_revoke,      ai_status,
+    ai_tag,
 };
 
 }  // namespace

@@ -71,8 +71,9 @@ Result<std::int64_t> EventStore::oldest_id() {
 }
 
 Result<std::int64_t> EventStore::newest_id() {
-  auto query = db_.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
-  return INDX_TRY(query.step()) ? query.integer(0) : std::int64_t{0};
+  auto query = db_.prepare("SELECT IFNULL(MAX(id), 0) FROM events");
+  INDX_TRY(query.step());
+  return query.integer(0);
 }
 
 Result<std::string> EventStore::epoch() {
@@ -83,13 +84,14 @@ Result<std::string> EventStore::epoch() {
 }
 
 // Only the oldest stretch goes, so that the ids that are left have no hole even when the clock was
-// set back.
+// set back. The newest one stays, or its id would be given again.
 Result<std::int64_t> EventStore::prune(Timestamp before, int limit) {
   return db_
       .prepare(
           "WITH oldest AS MATERIALIZED (SELECT id, at FROM events ORDER BY id LIMIT ?2) "
           "DELETE FROM events WHERE id IN (SELECT id FROM oldest) "
-          "AND id < IFNULL((SELECT MIN(id) FROM oldest WHERE at >= ?1), 9223372036854775807)")
+          "AND id < IFNULL((SELECT MIN(id) FROM oldest WHERE at >= ?1), 9223372036854775807) "
+          "AND id < (SELECT MAX(id) FROM events)")
       .bind(to_millis(before), limit)
       .run();
 }

@@ -1,3 +1,4 @@
+#include "ops/admin/index_named.hpp"
 #include "ops/define.hpp"
 #include "ops/doctor.hpp"
 #include "ops/operations.hpp"
@@ -74,8 +75,8 @@ Json to_json(const Checkup& checkup, std::size_t limit) {
   const bool is_bad = std::any_of(
       checkup.findings.begin(), checkup.findings.end(),
       [](const Finding& finding) { return finding.severity != Finding::Severity::Notice; });
-  // Beyond that, comparing each file with each path would take longer than reading all again.
-  constexpr std::size_t kMostPaths = 1000;
+  // Beyond that, indexing all again is no slower and needs no list.
+  constexpr std::size_t kMostPaths = 10'000;
   if (!is_whole_index && in_index.size() <= kMostPaths)
     for (const auto& path : in_index) paths.push_back(path);
   return {{"healthy", !is_bad},
@@ -95,17 +96,26 @@ Result<Json> examine(Context& ctx, std::string_view key, const Input& in) {
   });
 }
 
+Status index_all(Context& ctx, const std::string& key, bool reset_db) {
+  Index::Reindex request{.rebuild = true, .reset_db = reset_db};
+  request.once = [&](const std::function<Result<Json>()>& empty) {
+    return ctx.step(key + "/empty", Json::object(), empty);
+  };
+  INDX_TRY(ctx.step(key, Json::object(), [&] { return ctx.index().reindex(request); }));
+  return {};
+}
+
 Result<Output> run(Context& ctx, const Input& in) {
   Json checkup = INDX_TRY(examine(ctx, "examine", in));
   const auto first = checkup["in_index"].get<std::int64_t>();
   // From the mildest to the strongest; each only when the one before was not enough.
   for (int attempt = 0; in.fix && attempt < 3 && checkup["in_index"] != 0; ++attempt) {
-    Index::Reindex request{.rebuild = true, .reset_db = attempt == 2, .paths = {}};
-    if (attempt == 0)
-      for (const auto& path : checkup["paths"]) request.paths.push_back(path);
     const auto number = std::to_string(attempt + 1);
-    INDX_TRY(ctx.step("fix_" + number, Json{{"paths", request.paths}},
-                      [&] { return ctx.index().reindex(request); }));
+    const auto paths = checkup["paths"].get<std::vector<std::string>>();
+    if (attempt == 0 && !paths.empty())
+      INDX_TRY(index_named(ctx, "fix_1/", paths, true));
+    else
+      INDX_TRY(index_all(ctx, "fix_" + number, attempt == 2));
     checkup = INDX_TRY(examine(ctx, "examine_after_" + number, in));
   }
   Output out;

@@ -19,15 +19,7 @@ Fields<Output> counts() {
           field("slots", &Output::slots, "Old times of schedules.")};
 }
 
-Result<Json> prune_some(Context& ctx) {
-  const auto pruned = INDX_TRY(ctx.doctor().prune());
-  return Json{{"versions", pruned.versions},
-              {"events", pruned.events},
-              {"idempotency_keys", pruned.idempotency_keys},
-              {"jobs", pruned.jobs},
-              {"slots", pruned.slots},
-              {"is_done", pruned.is_done}};
-}
+Result<Json> prune_some(Context& ctx) { return to_json(INDX_TRY(ctx.doctor().prune())); }
 
 Result<Output> run(Context& ctx, const Input&) {
   Output out;
@@ -52,6 +44,15 @@ Result<Output> run(Context& ctx, const Input&) {
 }
 
 }  // namespace vault_prune_op
+
+Json to_json(const Pruned& pruned) {
+  return {{"versions", pruned.versions},
+          {"events", pruned.events},
+          {"idempotency_keys", pruned.idempotency_keys},
+          {"jobs", pruned.jobs},
+          {"slots", pruned.slots},
+          {"is_done", pruned.is_done}};
+}
 
 Operation vault_prune() {
   using namespace vault_prune_op;

@@ -1,3 +1,4 @@
+#include "ops/admin/index_named.hpp"
 #include "ops/define.hpp"
 #include "ops/operations.hpp"
 #include "ops/retrieval.hpp"
@@ -12,15 +13,6 @@ struct Input {
 struct Output {
   JsonObject counts;
 };
-
-/// Files and folders in the form of the index; a glob stays as it is.
-Result<std::vector<std::string>> vault_patterns(const std::vector<std::string>& paths) {
-  std::vector<std::string> patterns;
-  for (const auto& path : paths)
-    patterns.push_back(
-        path.find_first_of("*?[{") == path.npos ? INDX_TRY(NotePath::parse(path)).str() : path);
-  return patterns;
-}
 
 /// A command is told at once that a part of the index is of no use (R20); a server goes on by words
 /// and warns.
@@ -39,8 +31,15 @@ Result<Output> run(Context& ctx, const Input& in) {
     return invalid("`reset_db` empties the whole index, so it cannot be limited to `paths`.",
                    Json{{"path", "paths"}});
   INDX_TRY(check_model(ctx, in));
-  const Index::Reindex request{in.rebuild, in.reset_db, INDX_TRY(vault_patterns(in.paths))};
-  const Json inputs{{"rebuild", in.rebuild}, {"reset_db", in.reset_db}, {"paths", in.paths}};
+  if (!in.paths.empty()) {
+    const auto patterns = INDX_TRY(vault_patterns(in.paths));
+    return Output{JsonObject{INDX_TRY(index_named(ctx, "", patterns, in.rebuild))}};
+  }
+  const Json inputs{{"rebuild", in.rebuild}, {"reset_db", in.reset_db}};
+  Index::Reindex request{.rebuild = in.rebuild, .reset_db = in.reset_db};
+  request.once = [&](const std::function<Result<Json>()>& empty) {
+    return ctx.step("empty", inputs, empty);
+  };
   const Json counts =
       INDX_TRY(ctx.step("reindex", inputs, [&] { return ctx.index().reindex(request); }));
   return Output{JsonObject{counts}};

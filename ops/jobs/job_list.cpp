@@ -1,3 +1,4 @@
+#include "jobs/job_state.hpp"
 #include "ops/jobs/job_view.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
@@ -37,8 +38,7 @@ Operation job_list() {
       .route = {"GET", "/v1/jobs"},
       .is_idempotent = true,
       .input = {field("state", &Input::state, "Only jobs in one of these states.", optional,
-                      one_of({"scheduled", "ready", "running", "sleeping", "waiting", "paused",
-                              "unsupported", "succeeded", "failed", "dead", "cancelled"})),
+                      one_of(names_of(job_states()))),
                 field("kind", &Input::kind, "Only jobs of this operation.", optional,
                       length(0, 64)),
                 field("parent", &Input::parent, "Only jobs that the job with this id made.",

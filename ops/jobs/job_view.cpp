@@ -6,7 +6,7 @@ namespace indx {
 
 Fields<JobFaultView> JobFaultView::fields() {
   return {field("what", &JobFaultView::what, "How the try ended.",
-                one_of({"failed", "crashed", "timed_out"})),
+                one_of({"failed", "crashed", "timed_out", "snoozed"})),
           field("lease", &JobFaultView::lease, "Number of the try."),
           field("error", &JobFaultView::error, "`{code, message, details}`."),
           field("at", &JobFaultView::at, "When, ISO 8601.")};

@@ -20,9 +20,9 @@ struct Output {
 };
 
 /// The input as a call of that operation would have it, defaults filled in.
-Result<Json> check_call(const Principal& principal, const std::string& kind, const Json& input) {
-  static const Registry kRegistry = make_registry();
-  const Operation* operation = kRegistry.find(kind);
+Result<Json> check_call(Context& ctx, const std::string& kind, const Json& input) {
+  const Principal& principal = ctx.principal();
+  const Operation* operation = ctx.jobs().operation_of(kind);
   if (operation == nullptr || operation->execution == Execution::Inline || operation->takes_file)
     return invalid(
         cat("`", kind,
@@ -60,7 +60,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   if (in.catch_up) schedule.catch_up = parse_catch_up(*in.catch_up).value_or(schedule.catch_up);
   schedule.is_paused = in.paused.value_or(schedule.is_paused);
   if (in.input) schedule.input = in.input->value;
-  schedule.input = INDX_TRY(check_call(ctx.principal(), schedule.kind, schedule.input));
+  schedule.input = INDX_TRY(check_call(ctx, schedule.kind, schedule.input));
   const auto set = INDX_TRY(ctx.jobs().set_schedule(schedule));
   return Output{INDX_TRY(view_schedule(ctx, set, 0)), !before};
 }

@@ -234,4 +234,40 @@ TEST_CASE("the count of a state goes back to none when its last job leaves it", 
   CHECK(ready() == 0.0);
 }
 
+TEST_CASE("who listens hears of a crash of the event bus as a reset, and of all that follows",
+          "[actors][E22]") {
+  const EventVault running;
+  EventFilter all_jobs;
+  all_jobs.kinds = {"job.*"};
+  const HeardEvents heard(*running.dispatcher, all_jobs);
+  const auto before = running.start_job();
+  REQUIRE(comes_true([&] { return heard.count("job.finished", before) == 1; }));
+
+  running.engine->crash_actor("event_bus");
+
+  const auto resets = [&] {
+    const auto events = heard.all();
+    return std::count_if(events.begin(), events.end(),
+                         [](const Event& event) { return event.kind == kEventReset; });
+  };
+  REQUIRE(comes_true([&] { return resets() == 1; }));
+  const auto after = running.start_job();
+  CHECK(comes_true([&] { return heard.count("job.finished", after) == 1; }));
+  CHECK(heard.count("job.created", after) == 1);
+  CHECK(resets() == 1);
+}
+
+TEST_CASE("a call that waits for its job is answered although the event bus crashed",
+          "[actors][E22]") {
+  const EventVault running;
+  for (int round = 0; round < 20; ++round) {
+    std::thread crash([&] { running.engine->crash_actor("event_bus"); });
+    const auto answer = running.call("vault_prune", Json::object());
+    crash.join();
+    INFO(round);
+    // It may be refused while nobody is there to listen with, but never left without an answer.
+    if (!answer.result) CHECK(answer.result.error().is_retryable());
+  }
+}
+
 }  // namespace indx

@@ -59,8 +59,10 @@ inline Status work_until_cancelled(Context& ctx) {
 class JobEngine {
  public:
   explicit JobEngine(std::vector<Operation> operations,
-                     const std::function<void(Config&)>& configure = {})
+                     const std::function<void(Config&)>& configure = {},
+                     std::function<void()> on_stuck_stop = {})
       : registry_(with_product(std::move(operations))) {
+    options_.on_stuck_stop = std::move(on_stuck_stop);
     config_.vault_dir = folder_.path();
     config_.index_dir = folder_.path() + "/.indx";
     config_.durability = Durability::Off;
@@ -76,7 +78,7 @@ class JobEngine {
   ~JobEngine() { stop(); }
 
   void start() {
-    auto started = Engine::start(config_, registry_, {});
+    auto started = Engine::start(config_, registry_, options_);
     REQUIRE(started);
     engine = std::move(*started);
     dispatcher = make_dispatcher(registry_, *engine);
@@ -119,6 +121,7 @@ class JobEngine {
   }
   TempFolder folder_;
   Config config_;
+  EngineOptions options_;
   const Registry registry_;
 };
 

@@ -287,6 +287,37 @@ TEST_CASE("requests with the same unique key share one live job", "[actors][jobs
   CHECK(running.begin("only", {{"what", "a"}}) != first);  // it ended, so the key is free
 }
 
+TEST_CASE("an engine that stops gives back the job of a handler that ignores it, and says so",
+          "[actors][E25]") {
+  std::atomic<bool> is_released = false;
+  std::atomic<int> starts = 0, stuck_stops = 0;
+  JobEngine running(
+      {test_operation("deaf",
+                      [&](Context&, const TestAsk&) -> Result<TestSaid> {
+                        ++starts;
+                        wait_until([&] { return is_released.load(); });
+                        return TestSaid{"done"};
+                      })},
+      [](Config& config) { config.jobs.stop_grace = milliseconds(100); },
+      [&] {
+        ++stuck_stops;
+        is_released = true;  // a process would end here
+      });
+  const JobId id = running.begin("deaf");
+  REQUIRE(comes_true([&] { return starts == 1; }));
+
+  running.engine->stop();
+  running.stop();
+  running.start();
+
+  CHECK(stuck_stops == 1);
+  REQUIRE(running.comes_to(id, JobState::Succeeded));
+  CHECK(starts == 2);
+  CHECK(running.job(id).attempts == 0);
+  CHECK(running.job(id).crashes == 0);
+  CHECK(running.job(id).interruptions == 1);
+}
+
 TEST_CASE("jobs go on when a runner that waits for one crashes", "[actors][E22]") {
   JobEngine running({quick_operation("quick")});
   REQUIRE(running.call("quick", {{"what", "1"}}).result);

@@ -277,6 +277,30 @@ TEST_CASE("an engine that starts with many old jobs removes them while it serves
   CHECK(longest < seconds(2));  // far from a purge in one piece, on a busy machine too
 }
 
+TEST_CASE("clearing up as a job counts each row that it removes, once", "[actors][schedules]") {
+  constexpr int kOld = 5500;
+  const TempFolder folder;
+  {
+    auto db = open_state_db(folder.path() + "/.indx", Durability::Off).value();
+    add_old_jobs(db, 1, SystemClock().now() - std::chrono::days(90));
+  }
+  const ServedVault running(folder, [](Config& config) {
+    config.rate_limit_per_minute = 0;
+    config.jobs.heartbeat = milliseconds(50);
+  });
+  auto db =
+      Database::open(folder.path() + "/.indx/state.db", {.durability = Durability::Off}).value();
+  // The engine's own look is over, and its next one minutes away.
+  REQUIRE(comes_true([&] { return number_of(db, kCountOld) == 0; }));
+  add_old_jobs(db, kOld, SystemClock().now() - std::chrono::days(90));
+
+  const auto answer = running.call("vault_prune", Json::object());
+
+  REQUIRE(answer.result);
+  CHECK((*answer.result)["jobs"] == kOld);
+  CHECK(number_of(db, kCountOld) == 0);
+}
+
 TEST_CASE("a log that a reader held back is cut when the reader has gone", "[actors]") {
   constexpr std::int64_t kMegabytes = 70;
   const GardenEngine running;

@@ -92,6 +92,8 @@ TEST_CASE("without file and environment the defaults hold and AI is off",
   CHECK(config->ai.max_input_tokens == 64000);
   CHECK(config->ai.max_output_tokens == 2048);
   CHECK(config->ai.temperature == 0);
+  CHECK(config->ai.requests_per_minute == 0);
+  CHECK(config->ai.tokens_per_minute == 0);
   CHECK(config->jobs.lease == milliseconds(15000));
 }
 
@@ -116,6 +118,8 @@ TEST_CASE("environment variables set every kind of value", "[base][D16][D17][D20
                                 {"INDX_AI_PROVIDER", "openai"},
                                 {"INDX_AI_MODEL", "m"},
                                 {"INDX_AI_TEMPERATURE", "0.25"},
+                                {"INDX_AI_REQUESTS_PER_MINUTE", "60"},
+                                {"INDX_AI_TOKENS_PER_MINUTE", "90000"},
                                 {"INDX_AI_TIMEOUT_MS", "1500"},
                                 {"INDX_AI_ALLOW_GLOBS", "Public/**, [a-c]*.md"},
                                 {"INDX_OPENAI_BASE_URL", "http://127.0.0.1:1/v1/"},
@@ -129,6 +133,8 @@ TEST_CASE("environment variables set every kind of value", "[base][D16][D17][D20
   CHECK_FALSE(config->watch);
   CHECK(config->ai.provider == "openai");
   CHECK(config->ai.temperature == 0.25);
+  CHECK(config->ai.requests_per_minute == 60);
+  CHECK(config->ai.tokens_per_minute == 90000);
   CHECK(config->ai.timeout == milliseconds(1500));
   CHECK(config->ai.allow_globs == std::vector<std::string>{"Public/**", "[a-c]*.md"});
   CHECK(config->ai.openai_base_url == "http://127.0.0.1:1/v1");

@@ -55,6 +55,14 @@ TEST_CASE("a job that was asked to stop says so, and colours are for those who w
   CHECK(job_table_text({record}, {130, 24}, true).find("\x1b[32m") != std::string::npos);
 }
 
+TEST_CASE("a job whose model calls wait for their turn says what for", "[cli]") {
+  Json record = live_record("AAAAAAAA", "sleeping");
+  record["progress"]["waits_for"] = "requests_per_minute";
+  const auto line = lines_of_table({record}, {130, 24})[1];
+  CHECK(line.find("  waits for requests_per_minute") != std::string::npos);
+  CHECK(line.find("Projects/Plan.md") == std::string::npos);
+}
+
 TEST_CASE("the table of jobs never takes more lines or columns than the terminal has", "[cli]") {
   std::vector<Json> records;
   for (int i = 0; i < 9; ++i) {

@@ -51,41 +51,77 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
     CHECK(registry.find(operation.name) == &operation);
   }
 
-  CHECK(names == std::vector<std::string>{"vault_status",      "note_list",
-                                          "note_read",         "note_outline",
-                                          "note_exists",       "note_write",
-                                          "note_patch",        "note_delete",
-                                          "note_move",         "notes_read",
-                                          "document_map",      "note_history",
-                                          "note_diff",         "note_restore",
-                                          "vault_search",      "note_similar",
-                                          "tag_list",          "tag_notes",
-                                          "tag_rename",        "property_rename",
-                                          "property_list",     "property_values",
-                                          "task_list",         "recent_changes",
-                                          "daily_path",        "daily_read",
-                                          "daily_append",      "link_forward",
-                                          "link_backlinks",    "link_unresolved",
-                                          "link_orphans",      "link_resolve",
-                                          "unlinked_mentions", "graph_neighbors",
-                                          "canvas_read",       "canvas_write",
-                                          "canvas_patch",      "base_query",
-                                          "base_query_inline", "attachment_list",
-                                          "attachment_read",   "attachment_write",
-                                          "attachment_upload", "attachment_delete",
-                                          "vault_config_get",  "vault_config_set",
-                                          "vault_reindex",     "vault_doctor",
-                                          "vault_prune",       "vault_embed",
-                                          "job_list",          "job_get",
-                                          "job_events",        "job_cancel",
-                                          "job_revert",        "job_pause",
-                                          "job_resume",        "job_retry",
-                                          "job_redrive",       "queue_status",
-                                          "queue_pause",       "queue_resume",
-                                          "schedule_list",     "schedule_set",
-                                          "schedule_delete",   "token_create",
-                                          "token_list",        "token_revoke",
-                                          "ai_status",         "ai_tag"});
+  CHECK(names == std::vector<std::string>{"vault_status",
+                                          "note_list",
+                                          "note_read",
+                                          "note_outline",
+                                          "note_exists",
+                                          "note_write",
+                                          "note_patch",
+                                          "note_delete",
+                                          "note_move",
+                                          "notes_read",
+                                          "document_map",
+                                          "note_history",
+                                          "note_diff",
+                                          "note_restore",
+                                          "vault_search",
+                                          "note_similar",
+                                          "tag_list",
+                                          "tag_notes",
+                                          "tag_rename",
+                                          "property_rename",
+                                          "property_list",
+                                          "property_values",
+                                          "task_list",
+                                          "recent_changes",
+                                          "daily_path",
+                                          "daily_read",
+                                          "daily_append",
+                                          "link_forward",
+                                          "link_backlinks",
+                                          "link_unresolved",
+                                          "link_orphans",
+                                          "link_resolve",
+                                          "unlinked_mentions",
+                                          "graph_neighbors",
+                                          "canvas_read",
+                                          "canvas_write",
+                                          "canvas_patch",
+                                          "base_query",
+                                          "base_query_inline",
+                                          "attachment_list",
+                                          "attachment_read",
+                                          "attachment_write",
+                                          "attachment_upload",
+                                          "attachment_delete",
+                                          "vault_config_get",
+                                          "vault_config_set",
+                                          "vault_reindex",
+                                          "vault_index_paths",
+                                          "vault_doctor",
+                                          "vault_prune",
+                                          "vault_embed",
+                                          "job_list",
+                                          "job_get",
+                                          "job_events",
+                                          "job_cancel",
+                                          "job_revert",
+                                          "job_pause",
+                                          "job_resume",
+                                          "job_retry",
+                                          "job_redrive",
+                                          "queue_status",
+                                          "queue_pause",
+                                          "queue_resume",
+                                          "schedule_list",
+                                          "schedule_set",
+                                          "schedule_delete",
+                                          "token_create",
+                                          "token_list",
+                                          "token_revoke",
+                                          "ai_status",
+                                          "ai_tag"});
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
@@ -115,6 +151,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("tag_rename", "POST", "/v1/tags/rename", "tag rename");
   is("vault_search", "GET", "/v1/search", "search");
   is("note_similar", "GET", "/v1/similar/{path}", "note similar");
+  is("vault_embed", "POST", "/v1/vault/embed", "vault embed");
   is("vault_status", "GET", "/v1/vault/status", "vault status");
   is("canvas_read", "GET", "/v1/canvas/{path}", "canvas get");
   is("canvas_write", "PUT", "/v1/canvas/{path}", "canvas create");
@@ -124,10 +161,10 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("attachment_read", "GET", "/v1/files/{path}", "attachment get");
   is("attachment_write", "PUT", "/v1/files/{path}", "attachment put");
   is("vault_reindex", "POST", "/v1/vault/reindex", "vault index");
+  is("vault_index_paths", "POST", "/v1/vault/index-paths", "vault index-paths");
   is("base_query", "GET", "/v1/bases/{path}/query", "base query");
   is("base_query_inline", "POST", "/v1/bases/query", "base query-inline");
   is("vault_doctor", "POST", "/v1/vault/doctor", "doctor");
-  is("vault_embed", "POST", "/v1/vault/embed", "vault embed");
   is("vault_prune", "POST", "/v1/vault/prune", "vault prune");
   is("schedule_list", "GET", "/v1/schedules", "schedule list");
   is("schedule_set", "PUT", "/v1/schedules/{name}", "schedule set");

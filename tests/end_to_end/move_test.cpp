@@ -113,7 +113,8 @@ TEST_CASE("who may not see the files that link moves, but is told", "[end_to_end
   CHECK(done.body.dump().find("s1.md") == std::string::npos);
 }
 
-TEST_CASE("a job that moves a folder survives a kill at any time", "[end_to_end][A22][C81]") {
+TEST_CASE("a job that moves a folder survives a kill at any time and writes no note twice",
+          "[end_to_end][A22][C81][E5]") {
   constexpr int kSources = 60;
   for (const int delay_ms : {15, 60, 140}) {
     const TempFolder vault;
@@ -134,6 +135,15 @@ TEST_CASE("a job that moves a folder survives a kill at any time", "[end_to_end]
     CHECK(is_linked(vault, kSources, "moved"));
     CHECK_FALSE(exists(vault, "hub"));
     CHECK(server.call("GET", "/v1/links/unresolved").body["data"]["unresolved"].empty());
+    CHECK(server.stop() == 0);
+    std::map<std::string, int> writes;
+    for (const auto& line : audit_lines(vault))
+      if (line["kind"] == "note.updated") ++writes[line["path"].get<std::string>()];
+    CHECK(writes.size() == kSources);
+    for (const auto& [path, count] : writes) {
+      INFO(path);
+      CHECK(count == 1);
+    }
   }
 }
 

@@ -385,6 +385,18 @@ TEST_CASE("the index is brought up to date whole, for some paths, or made anew",
   CHECK(index({"--reset-db"})["created"] == 5);
   CHECK(generation().substr(0, 8) != before.substr(0, 8));
   CHECK(finds("delta"));
+
+  std::filesystem::remove(vault.path() + "/sub/Two.md");
+  const Json folder = index({"--paths", "sub", "none/**"});
+  CHECK(folder["deleted"] == 1);
+  CHECK(folder["unchanged"] == 1);
+  CHECK(folder["unmatched"] == Json{"none/**"});
+  CHECK_FALSE(finds("delta"));
+  const auto named = run_indx({"vault", "index-paths", "--paths", "sub/*.md", "--rebuild",
+                               "--no-scan", "--vault", vault.path()});
+  INFO(named.err);
+  CHECK(named.code == 0);
+  CHECK(Json::parse(named.out)["updated"] == 1);
 }
 
 TEST_CASE("a second holder of a vault is told that one is there", "[end_to_end][A73]") {

@@ -279,7 +279,7 @@ TEST_CASE("errors that a later try may mend carry Retry-After", "[http][A83]") {
   RestServer rest;
   rest.dispatcher.on("note_read", [](const Call& call) {
     if (call.input["path"] == "limit")
-      return answered(make_error(Reason::RateLimited, "Too many calls.", {{"retry_after", 7}}));
+      return answered(make_error(Reason::RateLimited, "Too many calls.", {{"retry_after_s", 7}}));
     return answered(make_error(Reason::Unavailable, "Full."));
   });
 

@@ -242,7 +242,7 @@ TEST_CASE("1,000 idle clients cost no thread", "[http][slow]") {
   CHECK(thread_count() == before);
 }
 
-TEST_CASE("a full queue is answered with 503 and Retry-After", "[http]") {
+TEST_CASE("a full queue is answered with 503 and Retry-After", "[http][E24]") {
   std::atomic<bool> may_go = false;
   ServerConfig config;
   config.workers = 1;

@@ -155,7 +155,7 @@ TEST_CASE("an answer may race with the worker's return, and is given exactly onc
   answerer.join();
 }
 
-TEST_CASE("too many waiting requests are refused with 503, and their calls told", "[http]") {
+TEST_CASE("too many waiting requests are refused with 503, and their calls told", "[http][E24]") {
   ServerConfig config;
   config.max_waiting = 2;
   KeepingServer keeping(config);

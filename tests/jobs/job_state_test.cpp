@@ -17,9 +17,17 @@ constexpr JobEvent kAllEvents[] = {JobEvent::Due,           JobEvent::Claim,
                                    JobEvent::Park,          JobEvent::Support,
                                    JobEvent::Sleep,         JobEvent::Wait,
                                    JobEvent::ChildrenEnded, JobEvent::Pause,
-                                   JobEvent::Resume,        JobEvent::Redrive};
+                                   JobEvent::Resume,        JobEvent::Redrive,
+                                   JobEvent::Snooze};
 
 }  // namespace
+
+TEST_CASE("the live states and the final ones are all states", "[jobs]") {
+  CHECK(job_states() == std::vector<JobState>(std::begin(kAllStates), std::end(kAllStates)));
+  for (const auto state : live_job_states()) CHECK_FALSE(is_final(state));
+  CHECK(live_job_states().size() == 7);
+  CHECK(names_of({JobState::Ready, JobState::Dead}) == std::vector<std::string>{"ready", "dead"});
+}
 
 TEST_CASE("every state has a name of its own", "[jobs]") {
   for (const auto state : kAllStates) CHECK(parse_job_state(name(state)) == state);

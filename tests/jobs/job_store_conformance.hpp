@@ -137,6 +137,30 @@ void waits_for_time(const Make& make) {
 }
 
 template <typename Make>
+void snoozes(const Make& make) {
+  INFO("a job that is snoozed waits for its time and costs no attempt, but not for ever");
+  const auto store = make();
+  const Job job = add(*store);
+  const JobOutcome snooze{.kind = Kind::Snoozed,
+                          .error = make_error(Reason::AiProviderError, "busy"),
+                          .retry_after = milliseconds(60000)};
+  for (int i = 1; i <= kMaxSnoozes; ++i) {
+    const Job slept = finish(*store, claim_one(*store), snooze);
+    CHECK(slept.state == JobState::Sleeping);
+    CHECK(slept.run_at >= store->clock().now() + milliseconds(60000));
+    store->restart();
+    CHECK(get(*store, job.id).snoozes == i);
+    CHECK(get(*store, job.id).attempts == 0);
+    CHECK(claim(*store).empty());
+    store->clock().advance(std::chrono::hours(1));
+  }
+  CHECK(finish(*store, claim_one(*store), snooze).attempts == 1);
+  const auto faults = store->queue().faults(job.id).value();
+  CHECK(faults.front().what == "snoozed");
+  CHECK(faults.back().what == "failed");
+}
+
+template <typename Make>
 void joins_children(const Make& make) {
   INFO("a parent holds no slot while it waits, and goes on when its last child has ended");
   const auto store = make();
@@ -293,6 +317,7 @@ void check_job_store(const Make& make) {
   SECTION("jobs of a process that died come back, but not for ever") { job_store::rescues(make); }
   SECTION("a step is found by key and inputs") { job_store::keeps_steps(make); }
   SECTION("a job waits for its time") { job_store::waits_for_time(make); }
+  SECTION("a job is put off that a provider does not want yet") { job_store::snoozes(make); }
   SECTION("a parent waits for its children") { job_store::joins_children(make); }
   SECTION("what failed can be made live again") { job_store::redrives(make); }
   SECTION("lists and counts") { job_store::lists_and_counts(make); }

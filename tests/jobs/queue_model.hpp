@@ -23,6 +23,8 @@ struct ModelJob {
   int input = 0;
   std::optional<int> again;
   int attempts = 0, crashes = 0, interruptions = 0, max_attempts = 1, max_crashes = 1;
+  int snoozes = 0;
+  bool has_stored_step = false;  ///< its try
   bool cancel_requested = false, pause_requested = false;
   int steps = 0;
 
@@ -206,6 +208,7 @@ class QueueModel : public QueueFixture {
       model.state = JobState::Running;
       model.owner = instance;
       model.leased_at = clock.now();
+      model.has_stored_step = false;
       ++model.lease;
       expected.push_back(best);
     }
@@ -216,7 +219,7 @@ class QueueModel : public QueueFixture {
   }
 
   JobOutcome any_outcome() {
-    switch (dice(8)) {
+    switch (dice(10)) {
       case 0:
         return failure(Reason::Unavailable);
       case 1:
@@ -233,6 +236,11 @@ class QueueModel : public QueueFixture {
       case 6:
         return {.kind = JobOutcome::Kind::TimedOut,
                 .error = make_error(Reason::Timeout, "too long")};
+      case 7:
+      case 8:
+        return {.kind = JobOutcome::Kind::Snoozed,
+                .error = make_error(Reason::AiProviderError, "busy"),
+                .retry_after = milliseconds(dice(4) == 0 ? kLongestSnooze.count() + 1 : 0)};
       default:
         return success();
     }
@@ -264,8 +272,12 @@ class QueueModel : public QueueFixture {
     using Kind = JobOutcome::Kind;
     auto& model = jobs_[id];
     const bool is_timeout = outcome.kind == Kind::TimedOut;
-    const bool retryable =
-        is_timeout || (outcome.kind == Kind::Failed && outcome.error->is_retryable());
+    const bool is_snooze = outcome.kind == Kind::Snoozed;
+    if (is_snooze && !model.cancel_requested && model.has_stored_step) model.snoozes = 0;
+    const bool is_granted =
+        is_snooze && model.snoozes < kMaxSnoozes && *outcome.retry_after <= kLongestSnooze;
+    const bool retryable = is_timeout || (is_snooze && !is_granted && !model.cancel_requested) ||
+                           (outcome.kind == Kind::Failed && outcome.error->is_retryable());
     const bool is_mistake = outcome.kind == Kind::Failed && !retryable;
     if (retryable) ++model.attempts;
     if (outcome.kind == Kind::Returned && !model.pause_requested && !model.cancel_requested)
@@ -280,6 +292,8 @@ class QueueModel : public QueueFixture {
       model.state = JobState::Ready;
     else if (outcome.kind == Kind::Sleeping)
       model.state = JobState::Sleeping;
+    else if (is_granted)
+      ++model.snoozes, model.state = JobState::Sleeping;
     else if (outcome.kind == Kind::Waiting)
       model.state = has_reason_to_wait(id) ? JobState::Waiting : JobState::Ready;
     else
@@ -345,7 +359,7 @@ class QueueModel : public QueueFixture {
     const auto stored = queue.put_step({{id}, model.lease, model.owner},
                                        {"k" + std::to_string(next_step_++), "h", 1});
     REQUIRE(stored.has_value() == (model.state == JobState::Running));
-    if (stored.has_value()) ++model.steps;
+    if (stored.has_value()) ++model.steps, model.has_stored_step = true;
   }
 
   void rescue_some() {
@@ -418,7 +432,7 @@ class QueueModel : public QueueFixture {
     const bool can = model.has_failed() && live_twin(model.kind, model.unique_key).empty();
     REQUIRE(queue.retry({id}).has_value() == can);
     if (!can) return;
-    model.attempts = model.crashes = 0;
+    model.attempts = model.crashes = model.snoozes = 0;
     model.cancel_requested = false;
     model.run_at = clock.now();
     model.state = JobState::Ready;
@@ -433,6 +447,7 @@ class QueueModel : public QueueFixture {
       REQUIRE(job.attempts == model.attempts);
       REQUIRE(job.crashes == model.crashes);
       REQUIRE(job.interruptions == model.interruptions);
+      REQUIRE(job.snoozes == model.snoozes);
       REQUIRE(job.lease == model.lease);
       REQUIRE(job.leased_by == model.owner);
       REQUIRE(job.input == model.input);

@@ -71,13 +71,13 @@ TEST_CASE("fix indexes again what differs, and more only when that was not enoug
   const auto lost = finding_of("version_damaged", "b.md", Finding::Severity::Error);
   Steps steps;
   auto said = doctor_says(FakeDoctor(Rounds{{stale, lost}, {lost}}), {{"fix", true}}, &steps);
-  CHECK(steps == Steps{"examine", "fix_1", "examine_after_1"});
+  CHECK(steps == Steps{"examine", "fix_1/find", "examine_after_1"});
   CHECK(said["fixed"] == 1);
   CHECK(said["healthy"] == false);  // what indexing cannot bring back
 
   said = doctor_says(FakeDoctor(Rounds{{stale}, {stale}, {stale}, {}}), {{"fix", true}}, &steps);
-  CHECK(steps == Steps{"examine", "fix_1", "examine_after_1", "fix_2", "examine_after_2", "fix_3",
-                       "examine_after_3"});
+  CHECK(steps == Steps{"examine", "fix_1/find", "examine_after_1", "fix_2", "fix_2/empty",
+                       "examine_after_2", "fix_3", "fix_3/empty", "examine_after_3"});
   CHECK(said["healthy"] == true);
 
   doctor_says(FakeDoctor(Rounds{{lost}}), {{"fix", true}}, &steps);

@@ -53,8 +53,9 @@ TEST_CASE("vault_reindex is a job of an admin", "[ops][A75]") {
   CHECK(operation.execution == Execution::Job);
   CHECK(operation.scopes == std::vector{Scope::VaultAdmin});
   CHECK((*run_operation(world, operation, Json{{"rebuild", true}}))["counts"]["rebuild"] == true);
+  CHECK(world.index_emptied == 1);
   CHECK((*run_operation(world, operation,
-                        Json{{"paths", {"/a/./b.md", "c/**"}}}))["counts"]["paths"] ==
+                        Json{{"paths", {"/a/./b.md", "c/**"}}}))["counts"]["unmatched"] ==
         Json{"a/b.md", "c/**"});
   CHECK(run_operation(world, operation, Json{{"paths", {"../x"}}}).error().reason ==
         Reason::ValidationFailed);

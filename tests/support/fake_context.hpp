@@ -48,6 +48,9 @@ struct FakeWorld {
   std::vector<std::string> steps_run, writes;  ///< keys and paths, in order
   std::vector<Json> events;
   std::vector<JobProgress> progress;
+  int index_emptied = 0;             ///< how often the whole index was
+  std::vector<std::string> indexed;  ///< paths, in order
+  std::function<Status(const std::vector<std::string>& paths)> before_index;
   std::function<void(const std::string& path)> before_write;
   std::optional<Error> write_error;                     ///< what every write answers
   std::function<void(const Json& journal)> on_journal;  ///< gets those that changes bring
@@ -336,7 +339,28 @@ class FakeContext : public Context, Notes, Index, Models, Tokens {
     return std::shared_ptr<const Corpus>(corpus);
   }
   Result<Json> reindex(const Reindex& request) override {
-    return Json{{"rebuild", request.rebuild}, {"paths", request.paths}};
+    const auto empty = [this]() -> Result<Json> {
+      ++world_.index_emptied;
+      return Json();
+    };
+    if (request.rebuild || request.reset_db) INDX_TRY(request.once ? request.once(empty) : empty());
+    return Json{{"rebuild", request.rebuild}, {"reset_db", request.reset_db}};
+  }
+  Result<NamedFiles> find_named(const std::vector<std::string>& patterns, bool) override {
+    NamedFiles named;
+    for (const auto& pattern : patterns) {
+      const auto before = named.to_index.size();
+      for (const auto& [path, bytes] : world_.files)
+        if (pattern == path || glob_match(pattern, path)) named.to_index.push_back(path);
+      if (named.to_index.size() == before) named.unmatched.push_back(pattern);
+    }
+    std::sort(named.to_index.begin(), named.to_index.end());
+    return named;
+  }
+  Result<Json> index_files(const std::vector<std::string>& paths, bool) override {
+    if (world_.before_index) INDX_TRY(world_.before_index(paths));
+    world_.indexed.insert(world_.indexed.end(), paths.begin(), paths.end());
+    return Json{{"updated", paths.size()}};
   }
 
   // Models

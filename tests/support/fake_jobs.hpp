@@ -1,6 +1,7 @@
 #pragma once
 #include "jobs/job_state.hpp"
 #include "ops/jobs.hpp"
+#include "ops/operation.hpp"
 #include "ops/principal.hpp"
 #include "tests/support/fake_clock.hpp"
 
@@ -126,6 +127,10 @@ class FakeJobs : public Jobs {
     return {};
   }
 
+  const Operation* operation_of(const std::string& kind) const override {
+    static const Registry kRegistry = make_registry();
+    return kRegistry.find(kind);
+  }
   Result<std::vector<Schedule>> schedules() override {
     std::vector<Schedule> all;
     for (const auto& [name, schedule] : queue_.schedules) all.push_back(schedule);

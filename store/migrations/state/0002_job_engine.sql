@@ -2,17 +2,19 @@
 -- what a job wrote. The tables of jobs are made anew, for a CHECK cannot be changed.
 
 CREATE TABLE jobs_2 (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,  -- order of arrival
+  seq INTEGER PRIMARY KEY,                -- order of arrival
   id TEXT NOT NULL UNIQUE CHECK (id <> ''),
   kind TEXT NOT NULL CHECK (kind <> ''),
   operation_version INTEGER NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('scheduled', 'ready', 'running', 'sleeping', 'waiting', 'paused', 'unsupported',
-                                       'succeeded', 'failed', 'dead', 'cancelled')),
+  -- OR, for SQLite builds a table of an IN list at every statement
+  state TEXT NOT NULL CHECK (state = 'ready' OR state = 'running' OR state = 'succeeded' OR state = 'scheduled' OR
+                             state = 'sleeping' OR state = 'waiting' OR state = 'paused' OR state = 'unsupported' OR
+                             state = 'failed' OR state = 'dead' OR state = 'cancelled'),
   input TEXT NOT NULL,
   secrets BLOB,                           -- secret arguments, encrypted with a key that is no part of this file
   owner TEXT NOT NULL,
   subject TEXT NOT NULL,
-  keep INTEGER NOT NULL CHECK (keep IN (0, 1)),
+  keep INTEGER NOT NULL CHECK (keep = 0 OR keep = 1),
   priority INTEGER NOT NULL,
   unique_key TEXT CHECK (unique_key <> ''),
   again_input TEXT,                       -- run once more with it after the end
@@ -31,8 +33,8 @@ CREATE TABLE jobs_2 (
   leased_by TEXT CHECK (leased_by <> ''),
   leased_at INTEGER,
   heartbeat_at INTEGER,
-  cancel_requested INTEGER NOT NULL DEFAULT 0 CHECK (cancel_requested IN (0, 1)),
-  pause_requested INTEGER NOT NULL DEFAULT 0 CHECK (pause_requested IN (0, 1)),
+  cancel_requested INTEGER NOT NULL DEFAULT 0 CHECK (cancel_requested = 0 OR cancel_requested = 1),
+  pause_requested INTEGER NOT NULL DEFAULT 0 CHECK (pause_requested = 0 OR pause_requested = 1),
   progress TEXT NOT NULL,
   result TEXT,
   result_sha256 TEXT,                     -- name of the file that holds a large result
@@ -42,6 +44,8 @@ CREATE TABLE jobs_2 (
   updated_at INTEGER NOT NULL,
   started_at INTEGER,
   finished_at INTEGER,
+  -- tries in a row that ended because a provider asked to be left alone, without a step stored
+  snoozes INTEGER NOT NULL DEFAULT 0 CHECK (snoozes >= 0),
   step_count INTEGER NOT NULL DEFAULT 0 CHECK (step_count BETWEEN 0 AND 200000),
   step_bytes INTEGER NOT NULL DEFAULT 0 CHECK (step_bytes BETWEEN 0 AND 67108864),
   CHECK (attempts BETWEEN 0 AND max_attempts),
@@ -51,11 +55,11 @@ CREATE TABLE jobs_2 (
   CHECK ((leased_by IS NULL) = (leased_at IS NULL) AND (leased_by IS NULL) = (heartbeat_at IS NULL)),
   CHECK (state <> 'running' OR (lease >= 1 AND started_at IS NOT NULL)),
   -- final <=> finished
-  CHECK ((state IN ('succeeded', 'failed', 'dead', 'cancelled')) = (finished_at IS NOT NULL)),
+  CHECK ((state = 'succeeded' OR state = 'failed' OR state = 'dead' OR state = 'cancelled') = (finished_at IS NOT NULL)),
   CHECK (result IS NULL OR result_sha256 IS NULL),
   CHECK ((result IS NULL AND result_sha256 IS NULL) OR finished_at IS NOT NULL),
   CHECK (state <> 'succeeded' OR ((result IS NOT NULL OR result_sha256 IS NOT NULL) AND error IS NULL)),
-  CHECK (state NOT IN ('failed', 'dead', 'cancelled') OR error IS NOT NULL),
+  CHECK (error IS NOT NULL OR (state <> 'failed' AND state <> 'dead' AND state <> 'cancelled')),
   -- a live job has tries left, and only a running one can be waiting for its cancel or pause
   CHECK (finished_at IS NOT NULL OR (attempts < max_attempts AND crashes < max_crashes)),
   CHECK (cancel_requested = 0 OR state = 'running' OR finished_at IS NOT NULL),
@@ -95,12 +99,10 @@ CREATE INDEX jobs_due ON jobs (run_at) WHERE state IN ('scheduled', 'sleeping');
 CREATE INDEX jobs_running ON jobs (kind) WHERE state = 'running';
 CREATE INDEX jobs_running_limit ON jobs (limit_key) WHERE state = 'running' AND limit_key IS NOT NULL;
 CREATE INDEX jobs_unsupported ON jobs (kind) WHERE state = 'unsupported';
-CREATE INDEX jobs_live ON jobs (state) WHERE finished_at IS NULL;
 CREATE UNIQUE INDEX jobs_unique ON jobs (kind, unique_key) WHERE finished_at IS NULL AND unique_key IS NOT NULL;
 CREATE INDEX jobs_finished ON jobs (state, finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX jobs_with_steps ON jobs (finished_at) WHERE finished_at IS NOT NULL AND step_count > 0;
 CREATE INDEX jobs_result ON jobs (result_sha256) WHERE result_sha256 IS NOT NULL;
-CREATE INDEX jobs_subject ON jobs (subject, seq);
 CREATE INDEX jobs_parent ON jobs (parent) WHERE parent IS NOT NULL;
 CREATE INDEX jobs_reverts ON jobs (reverts) WHERE reverts IS NOT NULL;
 CREATE INDEX jobs_schedule ON jobs (schedule) WHERE schedule IS NOT NULL AND finished_at IS NULL;
@@ -131,7 +133,7 @@ CREATE TABLE job_errors (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
   lease INTEGER NOT NULL,         -- generation of the try
-  what TEXT NOT NULL CHECK (what IN ('failed', 'crashed', 'timed_out')),
+  what TEXT NOT NULL CHECK (what IN ('failed', 'crashed', 'timed_out', 'snoozed')),
   error TEXT NOT NULL,
   at INTEGER NOT NULL
 ) STRICT;
@@ -184,3 +186,22 @@ CREATE TABLE schedule_slots (
   PRIMARY KEY (schedule, slot),
   CHECK ((outcome = 'started') = (job IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
+
+-- The events made anew: a number is never given twice, for the last row is never pruned, and the table of sequences, one page more
+-- at every commit, is not needed.
+CREATE TABLE events_2 (
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind <> ''),
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL CHECK (actor = 'system' OR actor = 'cli' OR actor = 'api' OR actor = 'mcp' OR actor = 'ui' OR actor = 'fs'),
+  subject TEXT NOT NULL,
+  job_id TEXT,
+  data TEXT NOT NULL
+) STRICT;
+INSERT INTO events_2 SELECT id, kind, at, actor, subject, job_id, data FROM events;
+-- Numbers of events that were pruned before stay taken.
+INSERT INTO events_2 SELECT seq, 'log.renewed', 0, 'system', '', NULL, '{}' FROM sqlite_sequence
+  WHERE name = 'events' AND seq > (SELECT COALESCE(MAX(id), 0) FROM events);
+DROP TABLE events;
+ALTER TABLE events_2 RENAME TO events;
+CREATE INDEX events_job ON events (job_id, id) WHERE job_id IS NOT NULL;

@@ -1,0 +1,114 @@
+#pragma once
+#include "actors/messages.hpp"
+#include "actors/parts.hpp"
+#include "actors/state.hpp"
+#include "actors/storage_trouble.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace indx {
+
+class Directory;
+
+/// Group commit of state.db for all threads (G1). Who comes while nobody commits leads: it runs
+/// what has gathered in one transaction, gives the others their results after the one sync, and
+/// goes on while more gathers; after a few milliseconds one of those who wait leads. So a caller
+/// that is alone waits for no other thread. Group commit as in P. Helland et al., "Group Commit
+/// Timers and High Volume Transaction Systems" (1987). Thread-safe. Nothing that runs inside may
+/// call it.
+class StateWriter {
+ public:
+  StateWriter(Parts& parts, Directory& directory, std::unique_ptr<State> state);
+  StateWriter(const StateWriter&) = delete;
+  StateWriter& operator=(const StateWriter&) = delete;
+
+  /// Each change in a savepoint of its own, so that one that fails undoes nothing of the others.
+  /// Blocks until the commit. `unavailable` for all when it failed, when their turn did not come
+  /// in time, or after `close`: nothing of them is stored.
+  std::vector<Result<Json>> change(std::vector<StateChange> changes);
+  Result<Json> change(StateChange change);
+
+  /// Hears of one job for each time it asked, or of none because the engine stops. `give` is called
+  /// by whoever commits.
+  struct Runner {
+    std::uint64_t id = 0;  ///< never used again
+    std::function<void(Claimed)> give;
+  };
+  /// Leases the next due job, in the next commit that has one.
+  void ask_for_job(Runner runner);
+  /// The same, and in the same commit the end of the runner's last job.
+  Result<Json> change_and_ask(StateChange end, Runner runner);
+  /// The runner ended. The job that it was given last goes back unless its end is stored, for
+  /// nobody else would ever take it back.
+  void forget(std::uint64_t runner);
+  /// From now on nobody is given a job.
+  void drain();
+  /// Closes state.db.
+  void close();
+
+  // For the actor of the timers; each waits for its turn.
+  /// Looks for jobs that may run now.
+  void look();
+  /// The same after storage failed, which has held claims back since.
+  void look_again();
+  /// Renews the leases of this instance.
+  void heartbeat();
+  /// Deletes a chunk of what is kept no longer. `true`: there is more.
+  Result<bool> prune();
+  void bound_wal();
+  /// Ends the try of a handler that ignores its time limit. Gives the job; nullopt: its end came in
+  /// between, or could not be stored.
+  std::optional<Job> time_out(const Lease& lease);
+  std::optional<milliseconds> next_schedule_in(milliseconds longest);
+
+ private:
+  struct Call;
+  struct Round;
+  class Turn;
+  using Lock = std::unique_lock<std::mutex>;
+
+  void run(Lock& lock, Call& call);
+  void lead(Lock& lock);
+  void commit_round(Lock& lock);
+  void hand_out(std::vector<Job> jobs);
+  bool has_to_look() const;
+
+  // Of the one who leads, without the lock.
+  template <typename Body>
+  Status store(std::string_view doing, const Body& body);
+  template <typename Body>
+  auto in_savepoint(const Body& body) -> decltype(body());
+  Status apply(Round& round);
+  Status give_back(Round& round);
+  Status claim(Round& round);
+  void publish(std::vector<Event> events);
+  void complain(std::string_view doing, const Error& error);
+  void wake_when_due();
+
+  Parts& parts_;
+  Directory& directory_;
+
+  std::mutex mutex_;
+  bool is_led_ = false;
+  std::deque<Call*> waiting_;
+  std::deque<Runner> claims_;
+  std::map<std::uint64_t, std::optional<Lease>> runners_;  ///< and what each was given last
+  std::vector<Lease> given_back_;                          ///< of runners that ended; to be stored
+  bool is_draining_ = false, is_closed_ = false;
+  bool is_claim_delayed_ = false;  ///< storage failed: claims wait for `look_again`
+  bool looks_for_jobs_ = false;    ///< a runner came, or a job may have become due
+
+  // Of the one who leads.
+  std::unique_ptr<State> state_;
+  std::optional<Timestamp> wakes_at_;  ///< a message is on its way that looks for due jobs
+  StorageTrouble trouble_, pinned_wal_;
+};
+
+}  // namespace indx
