@@ -92,6 +92,13 @@ Result<Json> Core::scan(ScanRequest request) {
                        atom::scan_atom::value, std::move(request));
 }
 
+Result<Json> Core::change_vectors(std::function<Result<Json>(NoteIndexWriter&)> apply) {
+  const auto permit = parts.indexer_permits.try_take();
+  if (!permit) return overloaded("indexer");
+  return ask_for_reply(system_, "indexer", directory_.get<IndexerActor>(), kWriteDeadline,
+                       atom::vectors_atom::value, VectorChange{std::move(apply)});
+}
+
 // One actor a lane thread, so a call never queues behind another's.
 Result<GenerateReply> Core::model_call(ModelCall call) {
   thread_local caf::actor_system* owner =

@@ -47,6 +47,8 @@ class Core {
   Result<WriteOutcome> write(WriteRequest request);
   Result<Json> check_etags(EtagCheck check);
   Result<Json> scan(ScanRequest request);
+  /// Commits one change of the rows of vectors.
+  Result<Json> change_vectors(std::function<Result<Json>(NoteIndexWriter&)> apply);
   Result<GenerateReply> model_call(ModelCall call);
 
   /// Gives the number of the subscription.

@@ -4,6 +4,7 @@
 #include "actors/engine_metrics.hpp"
 #include "actors/note_write.hpp"
 #include "actors/supervisor.hpp"
+#include "ai/embed/builtin_embedder.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -98,6 +99,21 @@ State::Settings state_settings(const Parts& parts, const EngineOptions& options)
                               .retry = operation.job.retry});
   if (options.mode == EngineOptions::Mode::Command) settings.only_jobs = options.resume_jobs;
   return settings;
+}
+
+/// nullptr: search by meaning is off. Where it was asked for, the log says why.
+std::shared_ptr<Embedder> configured_embedder(const AiConfig& ai) {
+  if (!ai.enabled || ai.embeddings_provider.empty()) return nullptr;
+  if (ai.embeddings_provider != "builtin") {
+    // Calls for vectors are not in the records of usage and cost yet, so none are made.
+    log_warn("search by meaning is off: this version makes vectors with the builtin provider only",
+             {{"provider", ai.embeddings_provider}});
+    return nullptr;
+  }
+  auto embedder = make_builtin_embedder(ai.embeddings_model_file);
+  if (embedder.has_value()) return std::move(*embedder);
+  log_warn("search by meaning is off", {{"error", embedder.error().message}});
+  return nullptr;
 }
 
 class BusSubscription : public Subscription {
@@ -416,6 +432,8 @@ Result<std::unique_ptr<Engine>> Engine::start(const Config& config, const Regist
   auto parts = std::make_unique<Parts>(config, registry, std::move(vault));
   parts->instance = new_ulid(parts->clock.now(), parts->random);
   parts->provider = INDX_TRY(make_provider(config.ai));
+  parts->embedder = options.embedder ? options.embedder : configured_embedder(config.ai);
+  parts->embeds_by_itself = options.mode == EngineOptions::Mode::Serve;
   auto engine = std::make_unique<EngineImpl>(std::move(lock), std::move(parts), options);
   INDX_TRY(engine->prepare());
   INDX_TRY(engine->spawn());

@@ -1,4 +1,5 @@
 #pragma once
+#include "ai/embedder.hpp"
 #include "base/config.hpp"
 #include "ops/dispatch.hpp"
 
@@ -17,6 +18,8 @@ struct EngineOptions {
   bool scan_on_start = true;       ///< Command: bring the index up to date before the first search
                                    ///< (`--no-scan` clears it)
   std::vector<JobId> resume_jobs;  ///< Command: also run these
+  /// In place of the configured model for embeddings. Shared: a test looks at what it was asked.
+  std::shared_ptr<Embedder> embedder = nullptr;
   /// A handler ignored the stop for longer than the grace. Its job is given back and all else is
   /// stored by then; who cannot wait for the handler ends the process here. Empty: waits for it.
   std::function<void()> on_stuck_stop = {};

@@ -57,6 +57,7 @@ EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
       links_(run_->core, run_->principal.path_scope(), run_->cancel, run_->lease.has_value()),
       versions_(run_->core, run_->principal.path_scope()),
       lists_(run_->core, run_->principal.path_scope()),
+      retrieval_(run_->core, run_->principal.path_scope(), run_->cancel),
       files_(run_->core, run_->principal.path_scope()),
       doctor_(run_->core,
               {.cancel = run_->cancel,

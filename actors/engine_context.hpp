@@ -5,6 +5,7 @@
 #include "actors/engine_jobs.hpp"
 #include "actors/engine_links.hpp"
 #include "actors/engine_lists.hpp"
+#include "actors/engine_retrieval.hpp"
 #include "actors/engine_versions.hpp"
 #include "actors/visible_files.hpp"
 #include "ops/context.hpp"
@@ -72,6 +73,7 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   Links& links() override { return links_; }
   Versions& versions() override { return versions_; }
   Lists& lists() override { return lists_; }
+  Retrieval& retrieval() override { return retrieval_; }
   Files& files() override { return files_; }
   Doctor& doctor() override { return doctor_; }
   Jobs& jobs() override { return jobs_; }
@@ -157,6 +159,7 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   EngineLinks links_;
   EngineVersions versions_;
   EngineLists lists_;
+  EngineRetrieval retrieval_;
   EngineFiles files_;
   EngineDoctor doctor_;
   EngineJobs jobs_;

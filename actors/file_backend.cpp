@@ -43,6 +43,7 @@ class FileContext : public Context, private Notes, private Files {
   Links& links() override { reach_beyond(operation_, "links"); }
   Versions& versions() override { reach_beyond(operation_, "versions"); }
   Lists& lists() override { reach_beyond(operation_, "lists"); }
+  Retrieval& retrieval() override { reach_beyond(operation_, "vectors"); }
   Doctor& doctor() override { reach_beyond(operation_, "the doctor"); }
   Jobs& jobs() override { reach_beyond(operation_, "jobs"); }
   Models& models() override { reach_beyond(operation_, "models"); }

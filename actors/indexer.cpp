@@ -21,6 +21,8 @@ namespace {
 /// the trees of names and links, the larger they are the more: a tenth of the scan so far.
 constexpr std::chrono::milliseconds kShortSlice{50}, kLongSlice{1000}, kLongestSlice{3000};
 constexpr std::size_t kSliceNotes = 10'000;
+/// Changes within so long get their vectors from one job.
+constexpr std::chrono::seconds kEmbedAfter{2};
 /// From so many new files on, and when they are the larger part, the index is told of them first.
 constexpr std::size_t kBulkFiles = 1000;
 
@@ -76,6 +78,9 @@ struct IndexerState {
   Status work_on_slice();
   void tell(FileChange change, const std::string& path, const std::string& etag);
   void end_scan();
+  Result<Json> change_vectors(const VectorChange& change);
+  void work_on_vectors();
+  void ask_for_vectors(bool looks);
 
   IndexerActor::pointer self;
   Parts* parts = nullptr;
@@ -84,6 +89,9 @@ struct IndexerState {
   std::optional<FileIndexer> files;
   std::optional<Scan> current;
   std::deque<std::pair<ScanRequest, caf::typed_response_promise<Reply>>> next_scans;
+  bool has_vector_work = false;  ///< a message for it is on its way
+  std::chrono::nanoseconds asked_for_vectors{};
+  bool has_told_of_model = false;
   inline static const char* name = "indexer";
 };
 
@@ -139,6 +147,7 @@ Result<Json> IndexerState::index(const IndexRequest& request) {
     }
   }
   INDX_TRY(writer->commit());
+  ask_for_vectors(false);
   // Told after the commit, so that whoever hears of a change finds it in the index.
   for (const auto& [path, indexed] : external) tell(indexed.change, path, indexed.etag);
   return failed;
@@ -343,9 +352,58 @@ void IndexerState::end_scan() {
     log_info("vault indexed", counts);
   if (done.is_whole) parts->indexing.is_complete = true;
   for (auto& promise : current->promises) promise.deliver(Reply{counts});
+  const bool is_whole = done.is_whole;
   current.reset();
   parts->indexing.is_running = false;
+  ask_for_vectors(is_whole);
+  work_on_vectors();
   start_next();
+}
+
+Result<Json> IndexerState::change_vectors(const VectorChange& change) {
+  if (!writer) return actor_is_gone().result;
+  auto changed = change.apply(*writer);
+  work_on_vectors();
+  return changed;
+}
+
+/// The graph grows while nothing else is to do: without it a search looks at the rows.
+void IndexerState::work_on_vectors() {
+  if (!parts->embeds_by_itself || current || std::exchange(has_vector_work, true)) return;
+  self->send(self, atom::vectors_atom::value);
+}
+
+/// What was put may lack vectors; `looks`: so may what was there before.
+void IndexerState::ask_for_vectors(bool looks) {
+  if (!parts->embedder || !parts->embeds_by_itself) return;
+  auto& embedding = parts->embedding;
+  const std::int64_t known = embedding.changes;
+  const auto lacks = writer->take_unembedded(looks);
+  const auto model = writer->embedding_model();
+  if (!lacks.has_value() || !model.has_value()) {
+    log_warn("vectors are not looked after",
+             {{"error", (lacks.has_value() ? model.error() : lacks.error()).message}});
+    return;
+  }
+  if (!*lacks) {
+    if (looks) embedding.complete_at = known;
+    return;
+  }
+  ++embedding.changes;
+  if (*model && **model != parts->embedder->model_id()) {
+    if (!std::exchange(has_told_of_model, true))
+      log_warn("the vectors of the index are of another model; search goes by words",
+               {{"index_model", **model}, {"model", parts->embedder->model_id()}});
+    return;
+  }
+  const auto now = parts->clock.monotonic();
+  if (asked_for_vectors.count() != 0 && now - asked_for_vectors < kEmbedAfter) return;
+  asked_for_vectors = now;
+  caf::delayed_anon_send(directory->get<StateActor>(), kEmbedAfter, atom::change_atom::value,
+                         StateChange{[](State& state) -> Result<Json> {
+                           INDX_TRY(state.enqueue_embedding());
+                           return Json();
+                         }});
 }
 
 IndexerActor::behavior_type indexer(IndexerActor::stateful_pointer<IndexerState> self, Parts* parts,
@@ -369,7 +427,19 @@ IndexerActor::behavior_type indexer(IndexerActor::stateful_pointer<IndexerState>
         self->state.scan(std::move(request), promise);
         return promise;
       },
+      [self](atom::vectors_atom, const VectorChange& change) -> Reply {
+        return {self->state.change_vectors(change)};
+      },
       [self](atom::slice_atom) { self->state.slice(); },
+      [self](atom::vectors_atom) {
+        self->state.has_vector_work = false;
+        if (self->state.current || !self->state.writer) return;  // their end comes back to it
+        const auto has_more = self->state.writer->work_on(self->state.parts->vectors);
+        if (!has_more.has_value())
+          log_warn("the graph of vectors is behind", {{"error", has_more.error().message}});
+        else if (*has_more)
+          self->state.work_on_vectors();
+      },
   };
 }
 

@@ -13,6 +13,7 @@
 
 namespace indx {
 
+class NoteIndexWriter;
 class State;
 
 /// The values that actors send each other. All stay in this process.
@@ -83,6 +84,11 @@ struct ScanRequest {
   bool rebuild = false;            ///< parse unchanged files too
   std::vector<std::string> paths;  ///< Compare: files, empty for all; Find: files, folders, globs
   bool is_external = false;        ///< what changed is told as `fs` events
+};
+
+/// One change of the rows of vectors, between two slices of a scan.
+struct VectorChange {
+  std::function<Result<Json>(NoteIndexWriter&)> apply;
 };
 
 struct EtagCheck {

@@ -6,17 +6,20 @@
 #include "actors/parsed_notes.hpp"
 #include "actors/permits.hpp"
 #include "actors/running_jobs.hpp"
+#include "ai/embedder.hpp"
 #include "ai/provider.hpp"
 #include "base/config.hpp"
 #include "base/metrics.hpp"
 #include "base/random.hpp"
 #include "ops/operation.hpp"
 #include "store/note_index.hpp"
+#include "store/vector_cache.hpp"
 #include "vault/vault.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace indx {
@@ -29,6 +32,20 @@ struct IndexProgress {
   std::atomic<bool> is_stopping = false;  ///< the engine stops: the next start compares again
   /// All files were compared with the index since this start, and since it was last emptied.
   std::atomic<bool> is_complete = false;
+};
+
+/// How far vectors are behind the notes. Safe from any thread.
+struct EmbeddingProgress {
+  /// Raised when chunks without a vector may have come; a pass over all that began at the same
+  /// number and found nothing to do proves that none is missing.
+  std::atomic<std::int64_t> changes = 1;
+  std::atomic<std::int64_t> complete_at = 0;
+  bool is_complete() const { return complete_at == changes; }
+
+  /// Counted once for each state of the rows.
+  std::mutex mutex;
+  std::string counted_at;
+  EmbeddingCounts counts;
 };
 
 /// What all parts of the engine use and nobody changes, and the thread-safe counters beside it.
@@ -50,6 +67,9 @@ struct Parts {
   SystemRandom random;
   std::string instance;                ///< fresh per start
   std::unique_ptr<Provider> provider;  ///< null: AI is off
+  /// Null: search by meaning is off. Shared: with who gave it (EngineOptions).
+  std::shared_ptr<Embedder> embedder;
+  bool embeds_by_itself = false;  ///< changed chunks get their vectors without being asked
   std::unique_ptr<NoteIndexReader> index;
   std::string event_epoch;
 
@@ -59,6 +79,8 @@ struct Parts {
   LanePool lanes;
   RunningJobs running;
   IndexProgress indexing;
+  EmbeddingProgress embedding;
+  VectorCache vectors{config.index_dir};
   OwnWrites own_writes;
   ParsedNotes parsed{{config.legacy_properties}, kMostParsedBytes};
   LinkChanges link_changes;

@@ -12,6 +12,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::Claimed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::WriteOrder)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::IndexRequest)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::ScanRequest)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::VectorChange)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::EtagCheck)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::EventBatch)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(indx::SubscribeRequest)
@@ -25,6 +26,7 @@ CAF_ADD_TYPE_ID(indx, (indx::Claimed))
 CAF_ADD_TYPE_ID(indx, (indx::WriteOrder))
 CAF_ADD_TYPE_ID(indx, (indx::IndexRequest))
 CAF_ADD_TYPE_ID(indx, (indx::ScanRequest))
+CAF_ADD_TYPE_ID(indx, (indx::VectorChange))
 CAF_ADD_TYPE_ID(indx, (indx::EtagCheck))
 CAF_ADD_TYPE_ID(indx, (indx::EventBatch))
 CAF_ADD_TYPE_ID(indx, (indx::SubscribeRequest))
@@ -42,6 +44,7 @@ CAF_ADD_ATOM(indx, indx::atom, seen_atom, "seen")
 CAF_ADD_ATOM(indx, indx::atom, index_atom, "index")
 CAF_ADD_ATOM(indx, indx::atom, scan_atom, "scan")
 CAF_ADD_ATOM(indx, indx::atom, slice_atom, "slice")
+CAF_ADD_ATOM(indx, indx::atom, vectors_atom, "vectors")
 CAF_ADD_ATOM(indx, indx::atom, publish_atom, "publish")
 CAF_ADD_ATOM(indx, indx::atom, join_atom, "join")
 CAF_ADD_ATOM(indx, indx::atom, leave_atom, "leave")
@@ -88,15 +91,19 @@ using WriterActor = caf::typed_actor<
     /// Answers when no write is in flight.
     caf::replies_to<atom::drain_atom>::with<Reply>>;
 
-/// Owns the write connection of index.db.
+/// Owns the write connection of index.db, and the graph of vectors.
 using IndexerActor = caf::typed_actor<
     /// Brings a few files up to date; answers after the commit with the paths that failed.
     caf::replies_to<atom::index_atom, IndexRequest>::with<Reply>,
     /// Compares files with the index and catches up in slices; answers with counts at the end. Or
     /// one of the other acts, which wait for their turn behind it.
     caf::replies_to<atom::scan_atom, ScanRequest>::with<Reply>,
+    /// Changes the rows of vectors; answers after the commit.
+    caf::replies_to<atom::vectors_atom, VectorChange>::with<Reply>,
     /// The next slice. Sent by the actor to itself.
-    caf::reacts_to<atom::slice_atom>>;
+    caf::reacts_to<atom::slice_atom>,
+    /// The next piece of work on the graph of vectors. Sent by the actor to itself.
+    caf::reacts_to<atom::vectors_atom>>;
 
 /// Fans events out to subscribers, in id order.
 using EventBusActor =

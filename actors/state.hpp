@@ -99,6 +99,8 @@ class State {
 
   /// At the start of a server: the schedules that every vault has, unless somebody changed them.
   Status make_builtin_schedules();
+  /// A job `vault_embed` behind everything else; where one runs, it runs once more after its end.
+  Status enqueue_embedding();
   /// Makes the jobs of every schedule that is due. A command makes none.
   Status run_schedules();
   /// How long until `run_schedules` has something to do; nullopt: longer than `longest`.

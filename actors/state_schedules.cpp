@@ -15,11 +15,15 @@ constexpr int kBuiltinPriority = -10;
 constexpr std::pair<const char*, const char*> kBuiltinSchedules[] = {
     {"vault_prune", "17 3 * * *"}, {"vault_doctor", "23 4 * * sun"}};
 
+JobOwner builtin_owner() {
+  return {"local", "cli", {"vault:read", "vault:write", "vault:admin"}, {}, {}};
+}
+
 Schedule builtin_schedule(const char* kind, const char* cron, const std::string& time_zone) {
   const bool is_known = !time_zone.empty() && TimeZone::load(time_zone).has_value();
   return {.name = kind,
           .kind = kind,
-          .owner = {"local", "cli", {"vault:read", "vault:write", "vault:admin"}, {}, {}},
+          .owner = builtin_owner(),
           .cron = cron,
           .time_zone = is_known ? time_zone : TimeZone::local_name(),
           .is_builtin = true};
@@ -71,6 +75,22 @@ Result<JobId> State::enqueue_scheduled(const Schedule& schedule) {
   if (settings.complete_request) settings.complete_request(request);
   const auto made = INDX_TRY(enqueue(request));
   return made.job.id;
+}
+
+Status State::enqueue_embedding() {
+  if (settings.only_jobs) return {};
+  JobRequest request;
+  request.kind = "vault_embed";
+  request.input = Json{{"reset", false}};
+  request.owner = builtin_owner();
+  request.keep = true;
+  request.priority = kBuiltinPriority;
+  request.max_attempts = settings.jobs.max_attempts;
+  request.max_crashes = settings.jobs.max_crashes;
+  if (settings.complete_request) settings.complete_request(request);
+  request.on_duplicate = OnDuplicate::RunAgain;
+  INDX_TRY(enqueue(request));
+  return {};
 }
 
 Status State::tell_fired(const Schedules::Fired& fired) {

@@ -359,6 +359,9 @@ void read_providers(Reader& reader, AiConfig& ai) {
     read_provider_name(reader, "ai.provider", ai.provider);
   else
     ai.provider = ai.embeddings_provider;
+  // Vectors stay on this machine unless somebody else is named for them (row D2).
+  if (!reader.is_set("embeddings.provider") && ai.provider == "builtin")
+    ai.embeddings_provider = ai.provider;
   reader.text("ai.model", ai.model);
   reader.text("embeddings.model", ai.embeddings_model);
 }
@@ -399,6 +402,7 @@ void read_fixtures(Reader& reader, AiConfig& ai, const std::string& index_dir) {
 
 void read_ai(Reader& reader, AiConfig& ai) {
   read_providers(reader, ai);
+  reader.text("embeddings.model_file", ai.embeddings_model_file);
   read_endpoints(reader, ai);
   reader.number("ai.max_input_tokens", ai.max_input_tokens);
   reader.number("ai.max_output_tokens", ai.max_output_tokens);
@@ -411,7 +415,6 @@ void read_ai(Reader& reader, AiConfig& ai) {
   reader.number("ai.tokens_per_minute", ai.tokens_per_minute);
   reader.globs("ai.allow_globs", ai.allow_globs);
   reader.globs("ai.deny_globs", ai.deny_globs);
-  reader.text("embeddings.model_file", ai.embeddings_model_file);
 }
 
 void read_jobs(Reader& reader, JobsConfig& jobs) {

@@ -28,12 +28,13 @@ struct AiConfig {
       "https://generativelanguage.googleapis.com/v1beta";  ///< `INDX_GEMINI_BASE_URL`
   std::string gemini_api_key;  ///< `INDX_GEMINI_API_KEY`, then `GEMINI_API_KEY`
   std::string gateway_base_url = "https://ai-gateway.vercel.sh/v1";  ///< `INDX_AI_GATEWAY_BASE_URL`
-  std::string gateway_api_key;      ///< `INDX_AI_GATEWAY_KEY`, then `AI_GATEWAY_API_KEY`
-  std::string embeddings_provider;  ///< `INDX_EMBEDDINGS_PROVIDER`; empty: not set
-  std::string embeddings_model;     ///< `INDX_EMBEDDINGS_MODEL`; empty: the provider's usual one
-  int max_input_tokens = 64000;     ///< `INDX_AI_MAX_INPUT_TOKENS`, `ai.max_input_tokens`
-  int max_output_tokens = 2048;     ///< `INDX_AI_MAX_OUTPUT_TOKENS`, `ai.max_output_tokens`
-  double temperature = 0;           ///< `INDX_AI_TEMPERATURE`, `ai.temperature`
+  std::string gateway_api_key;  ///< `INDX_AI_GATEWAY_KEY`, then `AI_GATEWAY_API_KEY`
+  /// `INDX_EMBEDDINGS_PROVIDER`, else builtin where `provider` is; empty: search by meaning is off
+  std::string embeddings_provider;
+  std::string embeddings_model;  ///< `INDX_EMBEDDINGS_MODEL`; empty: the provider's usual one
+  int max_input_tokens = 64000;  ///< `INDX_AI_MAX_INPUT_TOKENS`, `ai.max_input_tokens`
+  int max_output_tokens = 2048;  ///< `INDX_AI_MAX_OUTPUT_TOKENS`, `ai.max_output_tokens`
+  double temperature = 0;        ///< `INDX_AI_TEMPERATURE`, `ai.temperature`
   std::chrono::milliseconds timeout{30000};         ///< `INDX_AI_TIMEOUT_MS`: a whole call
   std::chrono::milliseconds connect_timeout{5000};  ///< `INDX_AI_CONNECT_TIMEOUT_MS`
   std::chrono::milliseconds first_byte_timeout{0};  ///< `INDX_AI_FIRST_BYTE_TIMEOUT_MS`; 0: none

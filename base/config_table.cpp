@@ -108,8 +108,10 @@ const std::vector<ConfigKey>& config_keys() {
       safety("ai.provider", "INDX_AI_PROVIDER", Text,
              "builtin (local, without a model), openai (any compatible server), ollama, anthropic, "
              "gemini, vercel-ai-gateway, replay (recorded answers) or none."),
-      variable_only("embeddings.provider", "INDX_EMBEDDINGS_PROVIDER", Text,
-                    "Who turns texts into vectors; stands for ai.provider where that is not set."),
+      variable_only(
+          "embeddings.provider", "INDX_EMBEDDINGS_PROVIDER", Text,
+          "What makes vectors for search by meaning; left out: builtin where ai.provider is. "
+          "Stands for ai.provider where that is not set."),
       variable_only("embeddings.model", "INDX_EMBEDDINGS_MODEL", Text,
                     "The model for vectors; left out: the provider's usual one."),
       safety("ai.model", "INDX_AI_MODEL", Text,

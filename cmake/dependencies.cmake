@@ -27,6 +27,10 @@ add_library(Prometheus::core INTERFACE IMPORTED)
 target_include_directories(Prometheus::core SYSTEM INTERFACE ${PROMETHEUS_INCLUDE})
 target_link_libraries(Prometheus::core INTERFACE ${PROMETHEUS_CORE_LIB})
 
+find_path(HNSWLIB_INCLUDE hnswlib/hnswlib.h REQUIRED)
+add_library(Hnswlib::hnswlib INTERFACE IMPORTED)
+target_include_directories(Hnswlib::hnswlib SYSTEM INTERFACE ${HNSWLIB_INCLUDE})
+
 # Each shared library costs a start of the program about half a millisecond, so the small ones are linked in where their
 # archives are installed. Not OpenSSL: Poco brings it along as a shared library, and one process must not hold it twice.
 option(INDX_STATIC_LIBRARIES "Link archives of C libraries, where there are some, instead of shared libraries" ON)

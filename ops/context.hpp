@@ -81,13 +81,14 @@ class Index {
   virtual Result<Json> index_files(const std::vector<std::string>& paths, bool rebuild) = 0;
 };
 
-class Files;     // ops/files.hpp
-struct Upload;   // ops/files.hpp
-class Doctor;    // ops/doctor.hpp
-class Jobs;      // ops/jobs.hpp
-class Links;     // ops/links.hpp
-class Lists;     // ops/lists.hpp
-class Versions;  // ops/versions.hpp
+class Files;      // ops/files.hpp
+struct Upload;    // ops/files.hpp
+class Doctor;     // ops/doctor.hpp
+class Jobs;       // ops/jobs.hpp
+class Links;      // ops/links.hpp
+class Lists;      // ops/lists.hpp
+class Retrieval;  // ops/retrieval.hpp
+class Versions;   // ops/versions.hpp
 
 class Models {
  public:
@@ -159,6 +160,7 @@ class Context {
   virtual Links& links() = 0;
   virtual Versions& versions() = 0;
   virtual Lists& lists() = 0;
+  virtual Retrieval& retrieval() = 0;
   virtual Files& files() = 0;
   virtual Doctor& doctor() = 0;
   virtual Jobs& jobs() = 0;

@@ -18,11 +18,14 @@ Result<std::vector<std::string>> names_of(Database& db, std::string_view sql) {
   return names;
 }
 
-/// Every table but those that SQLite and FTS5 keep for themselves; `meta` says which index it is.
+/// Every table but those that SQLite and FTS5 keep for themselves; `meta` says which index it is,
+/// and vectors come from a model, not from the files.
 Result<std::vector<std::string>> plain_tables(Database& db) {
-  return names_of(db,
-                  "SELECT name FROM pragma_table_list WHERE schema='main' AND type='table' AND "
-                  "name NOT LIKE 'sqlite_%' AND name<>'meta' ORDER BY name");
+  return names_of(
+      db,
+      "SELECT name FROM pragma_table_list WHERE schema='main' AND type='table' AND "
+      "name NOT LIKE 'sqlite_%' AND name NOT IN ('meta', 'embedding_models', 'embeddings') "
+      "ORDER BY name");
 }
 
 /// How a table is read so that two indexes can be compared: by paths instead of ids.

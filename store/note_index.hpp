@@ -4,6 +4,7 @@
 #include "vault/chunk.hpp"
 #include "vault/markdown.hpp"
 #include "vault/note_query.hpp"
+#include "vault/retrieval_query.hpp"
 #include "vault/vault.hpp"
 
 #include <functional>
@@ -17,6 +18,8 @@
 namespace indx {
 
 class IndexPool;
+class RetrievalRun;
+class VectorCache;
 
 /// What the index knows of one file without reading it.
 struct IndexedFile {
@@ -67,6 +70,21 @@ class NoteIndexWriter {
   /// 8, Links). Called by put and remove for new and gone paths.
   Result<std::string> generation();
 
+  /// Vectors; each call is a transaction of its own, and none moves the generation.
+  Result<std::optional<std::string>> embedding_model();  ///< nullopt: there are none yet
+  /// The first ones decide of which model and size all are: `conflict` for others.
+  Status put_embeddings(const std::string& model, const std::vector<EmbeddedChunk>& chunks);
+  /// Drops all, so that another model can come.
+  Status forget_embeddings();
+  /// Forgets which chunks were left out, so that they are tried again; gives how many.
+  Result<std::int64_t> forget_left_out();
+  /// Drops vectors that no chunk has, once there are many: a moved note finds its own again.
+  Result<std::int64_t> prune_embeddings(VectorCache& cache);
+  /// Whether a chunk was put without a vector since the last call, or (`looks`) is there at all.
+  Result<bool> take_unembedded(bool looks);
+  /// One piece of work on the graph of vectors; false: it is up to date.
+  Result<bool> work_on(VectorCache& cache);
+
  private:
   struct Impl;
   explicit NoteIndexWriter(std::unique_ptr<Impl> impl);
@@ -89,6 +107,15 @@ class NoteIndexReader {
   Result<Page<NoteRow>> list(const NoteFilter& filter, int limit, const std::string& cursor);
   Result<std::optional<NoteRow>> find(const std::string& path);
   Result<SearchPage> search(const SearchRequest& request);
+  /// What a search by words and by meaning is made of (retrieval_run.hpp). `vector` null: by words
+  /// alone.
+  Result<std::unique_ptr<RetrievalRun>> retrieve(const RetrievalQuestion& question,
+                                                 const std::vector<float>* vector,
+                                                 const VectorCache* cache);
+  /// Chunks of other notes that are near to the mean of a note's own vectors; nothing where it has
+  /// none.
+  Result<std::vector<NearChunk>> near_note(const std::string& path, const NoteFilter& filter,
+                                           std::size_t most_notes, const VectorCache* cache);
   /// Sorted by count descending, then tag.
   Result<std::vector<TagCount>> tags(const PathScope& scope);
   /// Paths of notes that use the tag or one below it, sorted.

@@ -9,7 +9,8 @@
 namespace indx {
 
 /// The state of a NoteIndexWriter. Parts: `note_index_writer.cpp` opens and commits,
-/// `note_index_put.cpp` writes the rows of one file, `note_index_links.cpp` resolves links.
+/// `note_index_put.cpp` writes the rows of one file, `note_index_links.cpp` resolves links,
+/// `note_index_embed.cpp` keeps vectors.
 struct NoteIndexWriter::Impl {
   Database db;
   bool in_transaction = false;
@@ -27,7 +28,8 @@ struct NoteIndexWriter::Impl {
       relinked;  ///< files whose links, or those to them, changed in this transaction
   std::optional<ExpectedFiles> expected;  ///< while a scan brings many new files
   bool has_bulk_memory = false;
-  bool is_bulk_open = false;  ///< what such a scan leaves to its end is not done yet
+  bool is_bulk_open = false;    ///< what such a scan leaves to its end is not done yet
+  bool has_unembedded = false;  ///< a chunk was put that has no vector
   std::optional<std::int64_t> relinked_up_to;  ///< file id, when that end has begun
 
   explicit Impl(Database database) : db(std::move(database)) {}
@@ -36,6 +38,8 @@ struct NoteIndexWriter::Impl {
   Status roll_back();
   template <typename Body>
   Status change(Body body);
+  template <typename Body>
+  Status change_vectors(Body body);
 
   /// What `put` writes into the row of a file.
   struct FileRow {
@@ -55,7 +59,8 @@ struct NoteIndexWriter::Impl {
   Status put_text(std::int64_t id, const FileInfo& file, const std::string& title,
                   std::string_view bytes, const ParsedNote& note);
   Status put_tags(std::int64_t id, const ParsedNote& note);
-  Status put_chunks(std::int64_t id, const std::vector<Chunk>& chunks);
+  Status put_chunks(std::int64_t id, const std::string& title, const std::vector<Chunk>& chunks);
+  Result<bool> is_embedded(std::string_view key);
   Status put_tasks(std::int64_t id, const ParsedNote& note);
   Status put_properties(std::int64_t id, const Json& values);
   Status remove_properties(std::int64_t id);

@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "store/columns.hpp"
+#include "store/hex_bytes.hpp"
 #include "store/note_index_impl.hpp"
 #include "vault/list_query.hpp"
 
@@ -89,14 +90,6 @@ std::string heading_lines(const std::vector<Heading>& headings) {
   return all;
 }
 
-std::string hex_bytes(std::string_view hex) {
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
-  return bytes;
-}
-
 }  // namespace
 
 Result<std::optional<std::int64_t>> NoteIndexWriter::Impl::find_id(const std::string& path) {
@@ -121,7 +114,7 @@ Status NoteIndexWriter::Impl::put_file(const FileInfo& file, const std::string& 
   if (row.kind == kNameOnly) return {};
   INDX_TRY(put_text(id, file, row.title, text, *note));
   INDX_TRY(put_tags(id, *note));
-  INDX_TRY(put_chunks(id, chunks));
+  INDX_TRY(put_chunks(id, row.title, chunks));
   INDX_TRY(put_tasks(id, *note));
   INDX_TRY(put_properties(id, note->frontmatter.values));
   if (!note->links.empty()) pending_links[id] = {file.path.str(), note->links};
@@ -193,10 +186,13 @@ Status NoteIndexWriter::Impl::put_tags(std::int64_t id, const ParsedNote& note) 
   return {};
 }
 
-Status NoteIndexWriter::Impl::put_chunks(std::int64_t id, const std::vector<Chunk>& chunks) {
+Status NoteIndexWriter::Impl::put_chunks(std::int64_t id, const std::string& title,
+                                         const std::vector<Chunk>& chunks) {
   int position = 0;
   for (const auto& chunk : chunks) {
-    auto insert = db.prepare("INSERT INTO chunk_rows VALUES (?1,?2,?3,?4,?5,?6,?7)");
+    const auto key = hex_bytes(embedding_key(title, chunk.heading_path, chunk.content_sha256));
+    if (!has_unembedded) has_unembedded = !INDX_TRY(is_embedded(key));
+    auto insert = db.prepare("INSERT INTO chunk_rows VALUES (?1,?2,?3,?4,?5,?6,?7,?8)");
     insert.bind_one(1, id);
     insert.bind_one(2, position++);
     insert.bind_blob(3, hex_bytes(chunk.chunk_id));
@@ -204,6 +200,7 @@ Status NoteIndexWriter::Impl::put_chunks(std::int64_t id, const std::vector<Chun
     insert.bind_one(5, strings_json(chunk.heading_path));
     insert.bind_one(6, chunk.char_start);
     insert.bind_one(7, chunk.char_end);
+    insert.bind_blob(8, key);
     INDX_TRY(insert.run());
   }
   return {};

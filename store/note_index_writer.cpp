@@ -19,7 +19,7 @@ struct IndexMemory {
 constexpr IndexMemory kMemory{32000, 4000}, kBulkMemory{128000, 16000};
 /// `content` in the schema's `meta`. Both are raised when the same file gives other rows than
 /// before, so that older indexes are made anew.
-constexpr std::string_view kContentVersion = "3";
+constexpr std::string_view kContentVersion = "4";
 
 Status give_memory(Database& db, const IndexMemory& memory) {
   return db.execute(cat("PRAGMA cache_size=-", memory.cache_kib, "; PRAGMA wal_autocheckpoint=",
@@ -42,7 +42,8 @@ Result<Database> open_index(const std::string& path, Durability durability) {
       "SELECT file_id FROM tags LIMIT 1; SELECT source_id, target_id, target_key FROM links LIMIT "
       "1;"
       "SELECT heading FROM tasks LIMIT 1; SELECT value FROM properties LIMIT 1;"
-      "SELECT alias_key FROM aliases LIMIT 1; SELECT chunk_id FROM chunk_rows LIMIT 1"));
+      "SELECT alias_key FROM aliases LIMIT 1; SELECT embed_key FROM chunk_rows LIMIT 1;"
+      "SELECT model, dim FROM embedding_models LIMIT 1; SELECT vector FROM embeddings LIMIT 1"));
   {
     auto content = db.prepare("SELECT value FROM meta WHERE key='content'");
     if (!INDX_TRY(content.step()) || content.text(0) != kContentVersion)

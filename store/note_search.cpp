@@ -4,6 +4,7 @@
 #include "store/note_index_reader.hpp"
 #include "store/search_cursor.hpp"
 #include "store/search_explain.hpp"
+#include "store/search_filter.hpp"
 #include "store/search_hit.hpp"
 #include "store/search_run.hpp"
 #include "store/search_suggest.hpp"
@@ -14,48 +15,6 @@ namespace indx {
 namespace {
 
 constexpr int kMaxSearchLimit = 200;
-/// From here on, one walk over all paths is cheaper than to look each up.
-constexpr std::size_t kManyFound = 5000;
-
-Result<std::string> path_of(Database& db, std::int64_t id) {
-  auto query = db.prepare("SELECT path FROM files WHERE id=?1");
-  if (!INDX_TRY(query.bind(id).step())) return std::string();
-  return query.text(0);
-}
-
-/// The files whose path the filter allows.
-Result<FileIds> allowed_files(Database& db, const FilterCheck& check) {
-  FileIds ids;
-  auto query = db.prepare("SELECT id, path FROM files WHERE path>=?1 ORDER BY path");
-  query.bind(check.path_prefix());
-  while (INDX_TRY(query.step())) {
-    const auto path = query.text(1);
-    if (!path.starts_with(check.path_prefix())) break;
-    if (check.allows_path(path)) ids.push_back(query.integer(0));
-  }
-  std::sort(ids.begin(), ids.end());
-  return ids;
-}
-
-/// Drops what the caller may not see or did not ask for, so that counts and pages hold only the
-/// rest.
-Status apply_filter(Database& db, const FilterCheck& check, std::vector<Found>& found) {
-  if (check.allows_everything()) return {};
-  std::optional<FileIds> allowed;
-  if (check.needs_path() && found.size() >= kManyFound)
-    allowed = INDX_TRY(allowed_files(db, check));
-  const auto is_allowed = [&](const Found& one) -> Result<bool> {
-    if (!INDX_TRY(check.allows_id(one.id))) return false;
-    if (allowed) return std::binary_search(allowed->begin(), allowed->end(), one.id);
-    return !check.needs_path() || check.allows_path(INDX_TRY(path_of(db, one.id)));
-  };
-  auto kept = found.begin();
-  for (const auto& one : found)
-    if (INDX_TRY(is_allowed(one))) *kept++ = one;
-  found.erase(kept, found.end());
-  return {};
-}
-
 /// Whether the cursor can still be told from: its ids must be those of today, and a place in the
 /// order means nothing in another order.
 Status check_cursor(const SearchCursor& cursor, const std::string& generation,

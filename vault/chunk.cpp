@@ -69,6 +69,12 @@ std::vector<Section> sections_of(std::string_view bytes, const ParsedNote& note)
   return sections;
 }
 
+/// `# Title`, one to six marks; never inside of code, which does not begin a chunk with one.
+bool is_heading_line(std::string_view line) {
+  const std::size_t marks = std::min(line.find_first_not_of('#'), line.size());
+  return marks >= 1 && marks <= 6 && (marks == line.size() || line[marks] == ' ');
+}
+
 bool ends_sentence(char32_t c) {
   return c == '.' || c == '!' || c == '?' || c == 0x3002 || c == 0xFF01 || c == 0xFF1F ||
          c == 0x2026;
@@ -109,7 +115,7 @@ class Chunker {
       total += unit.chars = count_code_points(bytes_.substr(unit.begin, unit.end - unit.begin));
     if (total <= kTargetChunkChars) return add(section, section.begin, section.end);
     for (const Unit& unit : units) {
-      if (chars > 0 && chars + unit.chars > kTargetChunkChars) {
+      if (chars > 0 && chars + unit.chars > kTargetChunkChars && !stays_with(chars, unit)) {
         add(section, begin, unit.begin);
         begin = unit.begin;
         chars = 0;
@@ -123,6 +129,13 @@ class Chunker {
   }
 
  private:
+  /// A heading, or a line or two, would say little alone: it goes on into a unit that fits beside
+  /// it or has to be cut anyway.
+  static bool stays_with(std::size_t chars, const Unit& unit) {
+    return chars < kTargetChunkChars / 4 &&
+           (chars + unit.chars <= kMaxChunkChars || unit.chars > kMaxChunkChars);
+  }
+
   /// Cuts a stretch that ends with an overlong unit; gives where the rest, short enough, begins.
   std::size_t add_long(const Section& section, std::size_t begin, const Unit& unit) {
     while (begin < unit.end) {
@@ -179,6 +192,31 @@ std::vector<Chunk> chunk_note(std::string_view path, std::string_view bytes,
     chunker.add_section(section, std::move(inside));
   }
   return chunks;
+}
+
+std::string embedding_text(std::string_view title, const std::vector<std::string>& heading_path,
+                           std::string_view content) {
+  std::vector<std::string> headings = heading_path;
+  if (!headings.empty() && headings.front() == title) headings.erase(headings.begin());
+  std::string about = cat(title, headings.empty() ? "" : ": ", join(headings, " > "));
+  std::replace_if(
+      about.begin(), about.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::string_view text = content;
+  while (!text.empty()) {
+    const std::size_t line_end = line_end_of(text, 0);
+    if (!is_heading_line(text.substr(0, line_end)) && !trim(text.substr(0, line_end)).empty())
+      break;
+    text.remove_prefix(std::min(next_line_of(text, line_end), text.size()));
+  }
+  return cat(about, '\n', text.empty() ? content : text);
+}
+
+std::string embedding_key(std::string_view title, const std::vector<std::string>& heading_path,
+                          std::string_view content_sha256) {
+  // Lengths keep parts apart, whatever characters they hold.
+  std::string named = cat(title.size(), ':', title);
+  for (const auto& heading : heading_path) named += cat(heading.size(), ':', heading);
+  return sha256_hex(cat(named, '\n', content_sha256)).substr(0, 32);
 }
 
 }  // namespace indx

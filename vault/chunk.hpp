@@ -24,4 +24,13 @@ inline constexpr std::size_t kMaxChunkChars = 3000;
 std::vector<Chunk> chunk_note(std::string_view path, std::string_view bytes,
                               const ParsedNote& note);
 
+/// What is embedded of a chunk: a first line of title and headings (`Title: A > B`), then the text
+/// without the heading lines at its start, unless it has nothing else.
+std::string embedding_text(std::string_view title, const std::vector<std::string>& heading_path,
+                           std::string_view content);
+/// Names what `embedding_text` gives, so that equal keys have equal vectors wherever the note lies:
+/// the first 32 hex digits of a SHA-256 over title, headings and the content's own hash.
+std::string embedding_key(std::string_view title, const std::vector<std::string>& heading_path,
+                          std::string_view content_sha256);
+
 }  // namespace indx

@@ -1,6 +1,7 @@
 #include "ops/admin/index_named.hpp"
 #include "ops/define.hpp"
 #include "ops/operations.hpp"
+#include "ops/retrieval.hpp"
 
 namespace indx {
 namespace vault_reindex_op {
@@ -13,10 +14,23 @@ struct Output {
   JsonObject counts;
 };
 
+/// A command is told at once that a part of the index is of no use (R20); a server goes on by words
+/// and warns.
+Status check_model(Context& ctx, const Input& in) {
+  if (in.reset_db || ctx.principal().surface != Surface::Cli) return {};
+  if (INDX_TRY(ctx.retrieval().vectors()) != Vectors::OtherModel) return {};
+  return make_error(Reason::Conflict,
+                    "The vectors of the index are of another model than " +
+                        ctx.retrieval().model() +
+                        ". Index with --reset-db, or make them anew: indx vault embed --reset.",
+                    Json{{"model", ctx.retrieval().model()}});
+}
+
 Result<Output> run(Context& ctx, const Input& in) {
   if (in.reset_db && !in.paths.empty())
     return invalid("`reset_db` empties the whole index, so it cannot be limited to `paths`.",
                    Json{{"path", "paths"}});
+  INDX_TRY(check_model(ctx, in));
   if (!in.paths.empty()) {
     const auto patterns = INDX_TRY(vault_patterns(in.paths));
     return Output{JsonObject{INDX_TRY(index_named(ctx, "", patterns, in.rebuild))}};
@@ -53,7 +67,9 @@ Operation vault_reindex() {
                       "Only these files, folders or globs; left out: the whole vault.", optional,
                       vault_path, length(0, 100000))},
       .output = {field("counts", &Output::counts, "What was looked at and changed.")},
-      .failures = {{Reason::Conflict, "Indexing is already running."}},
+      .failures = {{Reason::Conflict,
+                    "Indexing is already running; or, for a command, the vectors are of another "
+                    "model than the configured one."}},
       .handler = run,
   });
 }

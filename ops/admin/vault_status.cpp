@@ -1,5 +1,7 @@
+#include "base/text.hpp"
 #include "ops/define.hpp"
 #include "ops/operations.hpp"
+#include "ops/retrieval.hpp"
 
 namespace indx {
 namespace vault_status_op {
@@ -30,6 +32,24 @@ struct Indexing {
         field("total", &Indexing::total, "Files to do; left out likewise.")};
   }
 };
+struct Embeddings {
+  std::string state = "off", model;
+  std::optional<std::int64_t> dim, chunks, embedded, left_out;
+  static Fields<Embeddings> fields() {
+    return {field("state", &Embeddings::state,
+                  "Whether notes are found by meaning: off: no model; none: no vectors yet; "
+                  "incomplete: some are missing; other_model: they are of another one.",
+                  one_of({"off", "none", "incomplete", "ready", "other_model"})),
+            field("model", &Embeddings::model, "What makes vectors; empty: nothing."),
+            field("dim", &Embeddings::dim,
+                  "Numbers in a vector; this and what follows is left out while off, and for a "
+                  "token that may not see all notes."),
+            field("chunks", &Embeddings::chunks, "Different pieces of notes."),
+            field("embedded", &Embeddings::embedded, "Those with a vector."),
+            field("left_out", &Embeddings::left_out,
+                  "Those that get none: not to be read by AI, or too large for the model.")};
+  }
+};
 struct Ai {
   bool enabled = false;
   std::string provider, model;
@@ -43,9 +63,29 @@ struct Output {
   std::string vault_dir, generation;
   Counts counts;
   Indexing indexing;
+  Embeddings embeddings;
   Ai ai;
   std::vector<std::string> warnings;
 };
+
+Result<Embeddings> embeddings_of(Context& ctx, std::vector<std::string>& warnings) {
+  Embeddings out;
+  auto& retrieval = ctx.retrieval();
+  const auto vectors = INDX_TRY(retrieval.vectors());
+  out.state = name(vectors);
+  if (vectors == Vectors::Off) return out;
+  out.model = retrieval.model();
+  if (!ctx.principal().path_globs.empty()) return out;
+  const auto counts = INDX_TRY(retrieval.counts());
+  out.dim = static_cast<std::int64_t>(counts.dim);
+  out.chunks = counts.chunks;
+  out.embedded = counts.embedded;
+  out.left_out = counts.left_out;
+  if (vectors == Vectors::OtherModel)
+    warnings.push_back(cat("embedding_model_changed: the vectors are of ", counts.model,
+                           ", not of ", out.model, "; vault_embed with `reset` makes them anew"));
+  return out;
+}
 
 Result<Output> run(Context& ctx, const Input&) {
   const IndexCounts counts = INDX_TRY(ctx.index().counts());
@@ -63,6 +103,7 @@ Result<Output> run(Context& ctx, const Input&) {
   }
   if (ctx.models().is_configured()) out.ai = {true, ctx.models().provider(), ctx.models().model()};
   out.warnings = counts.warnings;
+  out.embeddings = INDX_TRY(embeddings_of(ctx, out.warnings));
   return out;
 }
 
@@ -82,6 +123,7 @@ Operation vault_status() {
                  field("generation", &Output::generation, "Moves with every change of the index."),
                  field("counts", &Output::counts, "How much there is."),
                  field("indexing", &Output::indexing, "State of the indexer."),
+                 field("embeddings", &Output::embeddings, "Vectors for search by meaning."),
                  field("ai", &Output::ai, "The AI provider."),
                  field("warnings", &Output::warnings, "What a person should look at.")},
       .handler = run,

@@ -1,5 +1,8 @@
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
+#include "ops/search/retrieval.hpp"
+
+#include <map>
 
 namespace indx {
 namespace vault_search_op {
@@ -33,13 +36,15 @@ struct Hit {
             field("tags", &Hit::tags, "Tags without `#`."),
             field("matched_in", &Hit::matched_in, "Where it matched.",
                   one_of({"title", "body", "tags", "frontmatter"})),
-            field("matched", &Hit::matched, "Whether all words were found, or some.",
-                  one_of({"all", "some"})),
+            field("matched", &Hit::matched,
+                  "Whether all words were found, some, or none: near in meaning only.",
+                  one_of({"all", "some", "none"})),
             field("line", &Hit::line, "1-based line of the snippet's first match."),
             field("heading", &Hit::heading, "Heading of the section with that line."),
             field("explain", &Hit::explain,
                   "Parts of the score: per word its score, how many notes have it, and how often "
-                  "each part of this note does.")};
+                  "each part of this note does. Of a semantic or hybrid search, what each stage "
+                  "made of the note: rank by words, nearest chunk, fusion, links, rank again.")};
   }
 };
 struct Output {
@@ -54,37 +59,66 @@ SearchMatch to_match(const std::optional<std::string>& match) {
   return *match == "all" ? SearchMatch::All : SearchMatch::Any;
 }
 
-Result<Output> run(Context& ctx, const Input& in) {
+Hit to_hit(const SearchHit& hit) {
+  Hit out{hit.path,       hit.title,   hit.score, hit.snippet, hit.tags,
+          hit.matched_in, hit.matched, {},        {},          hit.explain};
+  if (hit.line > 0) out.line = hit.line;
+  if (!hit.heading.empty()) out.heading = hit.heading;
+  return out;
+}
+
+NoteFilter to_filter(const Input& in) {
+  NoteFilter filter;
+  filter.path_glob = in.path_glob;
+  for (const auto& tag : in.tag) filter.tags.push_back(plain_tag(tag));
+  filter.frontmatter = in.frontmatter.value;
+  return filter;
+}
+
+Result<Output> search_words(Context& ctx, const Input& in) {
   SearchRequest request;
   request.q = in.q;
   request.match = to_match(in.match);
-  request.filter.path_glob = in.path_glob;
-  for (const auto& tag : in.tag) request.filter.tags.push_back(plain_tag(tag));
-  request.filter.frontmatter = in.frontmatter.value;
+  request.filter = to_filter(in);
   request.limit = in.limit;
   request.cursor = in.cursor;
   request.explain = in.explain;
   const SearchPage page = INDX_TRY(ctx.index().search(request));
   Output out;
-  for (const auto& hit : page.rows) {
-    out.results.push_back({hit.path,
-                           hit.title,
-                           hit.score,
-                           hit.snippet,
-                           hit.tags,
-                           hit.matched_in,
-                           hit.matched,
-                           {},
-                           {},
-                           hit.explain});
-    if (hit.line > 0) out.results.back().line = hit.line;
-    if (!hit.heading.empty()) out.results.back().heading = hit.heading;
-  }
+  for (const auto& hit : page.rows) out.results.push_back(to_hit(hit));
   out.suggestions = page.suggestions;
   out.next_cursor = page.next_cursor;
   out.mode_used = "lexical";
   if (page.has_bad_pattern) out.warnings.push_back("regex_not_supported");
-  if (in.mode != "lexical") out.warnings.push_back("embeddings_unavailable");
+  return out;
+}
+
+/// The hits of what was found by meaning: one page, for the order has no end to go on from.
+Result<Output> show(const Retrieved& found, bool explains) {
+  std::vector<RetrievalSource::Shown> shown;
+  std::map<std::string, const RetrievedNote*> notes;
+  for (const auto& note : found.notes) {
+    shown.push_back({note.path, note.score, note.chunks.empty() ? nullptr : &note.chunks.front()});
+    notes[note.path] = &note;
+  }
+  Output out;
+  out.mode_used = found.mode_used;
+  out.warnings = found.warnings;
+  for (auto& hit : INDX_TRY(found.source->hits(shown))) {
+    if (explains) hit.explain = explain(*notes.at(hit.path));
+    out.results.push_back(to_hit(hit));
+  }
+  return out;
+}
+
+Result<Output> run(Context& ctx, const Input& in) {
+  // A cursor comes from a search by words, and goes on with it.
+  if (in.mode == "lexical" || !in.cursor.empty()) return search_words(ctx, in);
+  const Retrieved found = INDX_TRY(retrieve_by_meaning(
+      ctx, {{in.q, to_filter(in)}, in.mode, static_cast<std::size_t>(in.limit)}));
+  if (found.source) return show(found, in.explain);
+  Output out = INDX_TRY(search_words(ctx, in));
+  out.warnings.insert(out.warnings.begin(), found.warnings.begin(), found.warnings.end());
   return out;
 }
 
@@ -100,7 +134,10 @@ Operation vault_search() {
           "\"phrase\" OR -not (group) tag:a path:x file:x content:x line:(a b) block: "
           "section: task: task-todo: task-done: match-case:X /regex/ [prop] [prop:value] "
           "[prop:<5]; anything else is literal text. A query of nothing but path: and file: also "
-          "finds files that are no notes. Read a hit with note_read, or attachment_read.",
+          "finds files that are no notes. `mode` hybrid also finds notes that say the same in "
+          "other "
+          "words, semantic only by meaning; both give one page. Read a hit with note_read, or "
+          "attachment_read.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/search"},
       .cli = "search",
@@ -110,8 +147,9 @@ Operation vault_search() {
       .reads_index = true,
       .input = {field("q", &Input::q, "Words to look for, or a query.", length(1, 4096)),
                 field("mode", &Input::mode,
-                      "How to search; without embeddings it is lexical, with a warning.", optional,
-                      one_of({"lexical", "semantic", "hybrid"})),
+                      "By words, by meaning, or both; without embeddings it is lexical, with a "
+                      "warning.",
+                      optional, one_of({"lexical", "semantic", "hybrid"})),
                 field("match", &Input::match,
                       "Only notes with all words, or any; left out: all first, then any.",
                       one_of({"all", "any"})),
@@ -135,7 +173,9 @@ Operation vault_search() {
                  field("suggestions", &Output::suggestions,
                        "When nothing was found: indexed words near to those that no note has."),
                  field("warnings", &Output::warnings,
-                       "Codes: `embeddings_unavailable`; `regex_not_supported`: the /regex/ was "
+                       "Codes: `embeddings_unavailable`; `embedding_model_changed`: they are of "
+                       "another model (see vault_embed); `embeddings_incomplete`: some notes are "
+                       "found by words only, as yet; `regex_not_supported`: the /regex/ was "
                        "looked for as plain text.")},
       .list = "results",
       .failures = {{Reason::ValidationFailed,

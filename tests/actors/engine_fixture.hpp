@@ -27,7 +27,7 @@ inline bool comes_true(const std::function<bool()>& condition) {
 class ServedVault {
  public:
   ServedVault(const TempFolder& folder, const std::function<void(Config&)>& configure,
-              Registry operations = make_registry())
+              Registry operations = make_registry(), const EngineOptions& options = {})
       : registry(std::move(operations)), folder_(folder) {
     Config config;
     config.vault_dir = folder_.path();
@@ -35,7 +35,7 @@ class ServedVault {
     config.durability = Durability::Off;
     config.jobs.runners = 2;
     configure(config);
-    auto started = Engine::start(config, registry, {});
+    auto started = Engine::start(config, registry, options);
     REQUIRE(started);
     engine = std::move(*started);
     dispatcher = make_dispatcher(registry, *engine);

@@ -191,6 +191,21 @@ TEST_CASE("every provider is known by name, google as gemini, for both roles", "
   CHECK(google->ai.embeddings_model == "gemini-embedding-001");
 }
 
+TEST_CASE("vectors come from the provider named for them, else from the builtin one if that is on",
+          "[base][D2][D20]") {
+  const auto provider = [](const std::map<std::string, std::string>& env) {
+    return load("", env)->ai.embeddings_provider;
+  };
+
+  CHECK(provider({}).empty());
+  CHECK(provider({{"INDX_AI_PROVIDER", "builtin"}}) == "builtin");
+  CHECK(provider({{"INDX_AI_PROVIDER", "openai"},
+                  {"INDX_AI_MODEL", "m"},
+                  {"INDX_EMBEDDINGS_PROVIDER", "builtin"}}) == "builtin");
+  CHECK(provider({{"INDX_AI_PROVIDER", "builtin"}, {"INDX_EMBEDDINGS_PROVIDER", "none"}}).empty());
+  CHECK(provider({{"INDX_AI_PROVIDER", "openai"}, {"INDX_AI_MODEL", "m"}}).empty());
+}
+
 TEST_CASE("a provider of a later version is refused as such, an unknown one as unknown",
           "[base][D10]") {
   const auto later = refused("", {{"INDX_AI_PROVIDER", "huggingface"}});

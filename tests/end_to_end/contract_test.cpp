@@ -50,7 +50,9 @@ TEST_CASE("an operation answers the same by REST, command line and MCP",
   vault.write(".obsidian/daily-notes.json", R"({"format": "[Plan]"})");
   vault.write("Board.canvas", R"({"nodes":[],"edges":[]})");
   vault.write("Notes.base", "views:\n  - order: [file.name, file.tags]\n");
-  RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
+  // No job in the background, or two answers would differ by what it does in between.
+  RunningServer server(vault, {},
+                       {{"INDX_AI_PROVIDER", "builtin"}, {"INDX_EMBEDDINGS_PROVIDER", "none"}});
   const auto job = server.start_job("/v1/vault/reindex", Json::object());
   server.wait_for_job(job);
   std::map<std::string, std::string> values = {
@@ -169,7 +171,8 @@ TEST_CASE("a command that writes does what its route does", "[end_to_end][A95]")
   const TempFolder by_command, by_route;
   fill_vault(by_command);
   fill_vault(by_route);
-  const std::map<std::string, std::string> env = {{"INDX_AI_PROVIDER", "builtin"}};
+  const std::map<std::string, std::string> env = {{"INDX_AI_PROVIDER", "builtin"},
+                                                  {"INDX_EMBEDDINGS_PROVIDER", "none"}};
   RunningServer first(by_command, {}, env), second(by_route, {}, env);
 
   for (const auto& pair : pairs) {

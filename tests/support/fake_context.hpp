@@ -8,6 +8,7 @@
 #include "ops/files.hpp"
 #include "ops/links.hpp"
 #include "ops/lists.hpp"
+#include "ops/retrieval.hpp"
 #include "ops/versions.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_jobs.hpp"
@@ -31,10 +32,11 @@ struct FakeWorld {
   std::vector<GenerateRequest> requests;
   std::string model_name = "m1";  ///< of what can generate
 
-  Files* files_seen = nullptr;  ///< what `files()` gives; tests that ask for files set it
-  Lists* lists = nullptr;       ///< what `lists()` gives; tests that ask for lists set it
-  Doctor* doctor = nullptr;     ///< what `doctor()` gives; tests that ask for it set it
-  Links* links = nullptr;       ///< what `links()` gives; tests that ask for links set it
+  Files* files_seen = nullptr;     ///< what `files()` gives; tests that ask for files set it
+  Lists* lists = nullptr;          ///< what `lists()` gives; tests that ask for lists set it
+  Doctor* doctor = nullptr;        ///< what `doctor()` gives; tests that ask for it set it
+  Links* links = nullptr;          ///< what `links()` gives; tests that ask for links set it
+  Retrieval* retrieval = nullptr;  ///< what `retrieval()` gives; null: there are no embeddings
 
   std::vector<std::pair<std::string, KeptVersion>>
       versions;  ///< path and before-image, oldest first
@@ -97,6 +99,31 @@ class FakeVersions : public Versions {
   FakeWorld& world_;
 };
 
+/// No model for embeddings, and nothing found.
+class NoRetrieval : public Retrieval {
+ public:
+  Result<Vectors> vectors() override { return Vectors::Off; }
+  Result<EmbeddingCounts> counts() override { return EmbeddingCounts{}; }
+  std::string model() override { return ""; }
+  Result<std::unique_ptr<RetrievalSource>> ask(const RetrievalQuestion&, bool) override {
+    return make_error(Reason::AiUnavailable, "no embeddings");
+  }
+  Result<std::vector<NearChunk>> near_note(const NotePath&, NoteFilter, std::size_t) override {
+    return std::vector<NearChunk>();
+  }
+  Result<std::vector<std::vector<float>>> embed(std::span<const std::string>) override {
+    return make_error(Reason::AiUnavailable, "no embeddings");
+  }
+  Result<std::vector<ChunkToEmbed>> to_embed(const std::string&, int) override {
+    return std::vector<ChunkToEmbed>();
+  }
+  Status keep(const std::vector<EmbeddedChunk>&) override { return {}; }
+  Status forget_all() override { return {}; }
+  Status forget_left_out() override { return {}; }
+  Result<std::int64_t> tidy() override { return std::int64_t{0}; }
+  void end_pass() override {}
+};
+
 class FakeContext : public Context, Notes, Index, Models, Tokens {
  public:
   explicit FakeContext(FakeWorld& world, bool is_job = false) : world_(world), is_job_(is_job) {}
@@ -116,6 +143,9 @@ class FakeContext : public Context, Notes, Index, Models, Tokens {
   Lists& lists() override {
     INDX_ASSERT(world_.lists != nullptr);
     return *world_.lists;
+  }
+  Retrieval& retrieval() override {
+    return world_.retrieval != nullptr ? *world_.retrieval : no_retrieval_;
   }
   Files& files() override {
     INDX_ASSERT(world_.files_seen != nullptr);
@@ -364,6 +394,7 @@ class FakeContext : public Context, Notes, Index, Models, Tokens {
   FakeWorld& world_;
   bool is_job_;
   FakeVersions versions_{world_};
+  NoRetrieval no_retrieval_;
   FakeJobs jobs_{world_.jobs, world_.queue, world_.principal, world_.clock};
 };
 

@@ -110,4 +110,64 @@ TEST_CASE("chunks cover all text of any note and stay below the limit", "[vault]
   }
 }
 
+TEST_CASE("chunks cover and hold their limits with other line ends and scripts",
+          "[vault][G22][R19]") {
+  std::string text = "---\nk: v\n---\n# Über\n\n";
+  for (int i = 0; i < 60; ++i)
+    text += cat(
+        "## Teil ", i, "\n\nDas ist ein Satz. 漢字かな交じり文です。これも文です。\n\n",
+        i % 7 == 0 ? "```\ncode one\n\ncode two\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n" : "");
+  std::string long_cjk = "# 長い\n\n";
+  for (int i = 0; i < 400; ++i) long_cjk += "これはかなり長い段落の中の一つの文です。";
+
+  for (const auto* line_end : {"\n", "\r\n", "\r"}) {
+    INFO(line_end[0]);
+    for (const auto& source : {text, long_cjk, text + long_cjk}) {
+      const auto written = replace_all(source, "\n", line_end);
+      check_cover(written);
+      const auto chunks = chunks_of(written);
+      REQUIRE(chunks.size() == chunks_of(source).size());
+      for (std::size_t i = 0; i < chunks.size(); ++i)
+        CHECK(chunks[i].heading_path == chunks_of(source)[i].heading_path);
+    }
+  }
+  const auto sentences = chunks_of(long_cjk);
+  REQUIRE(sentences.size() > 2);
+  for (const auto& chunk : sentences) CHECK(chunk.content.ends_with("。"));
+  CHECK(sentences[0].content.size() > 1000);  // the heading is not alone
+}
+
+TEST_CASE("an edit in one section changes the hash of no other chunk", "[vault][A69]") {
+  const std::string before = "# T\n\n## A\n\none\n\n## B\n\ntwo\n\n## C\n\nthree\n";
+  const auto old_chunks = chunks_of(before);
+  const auto new_chunks = chunks_of(replace_all(before, "two", "two and a half"));
+
+  REQUIRE(old_chunks.size() == 3);
+  REQUIRE(new_chunks.size() == 3);
+  for (const std::size_t i : {0U, 2U})
+    CHECK(old_chunks[i].content_sha256 == new_chunks[i].content_sha256);
+  CHECK(old_chunks[1].content_sha256 != new_chunks[1].content_sha256);
+}
+
+TEST_CASE("what is embedded begins with a line of title and headings", "[vault]") {
+  CHECK(embedding_text("Plan", {"Goals", "Q3"}, "# Goals\r\n\r\n## Q3\r\n\r\nShip it.") ==
+        "Plan: Goals > Q3\nShip it.");
+  CHECK(embedding_text("Plan", {"Plan", "Goals"}, "# Plan\n## Goals\ntext\n# not at the start") ==
+        "Plan: Goals\ntext\n# not at the start");
+  CHECK(embedding_text("Plan", {"Plan"}, "# Plan") == "Plan\n# Plan");
+  CHECK(embedding_text("two\nlines", {}, "text") == "two lines\ntext");
+  CHECK(embedding_text("T", {}, "#tag first") == "T\n#tag first");
+}
+
+TEST_CASE("the key of a vector is that of its text, wherever the note lies", "[vault][W-03]") {
+  const auto key = embedding_key("T", {"A"}, "abc");
+
+  CHECK(key.size() == 32);
+  CHECK(key == embedding_key("T", {"A"}, "abc"));
+  CHECK(key != embedding_key("T", {"A"}, "abd"));
+  CHECK(key != embedding_key("T2", {"A"}, "abc"));
+  CHECK(key != embedding_key("T", {"A", ""}, "abc"));
+  CHECK(embedding_key("T", {"A", "B"}, "x") != embedding_key("T", {"AB"}, "x"));
+}
+
 }  // namespace indx

@@ -2,7 +2,7 @@
 PRAGMA application_id = 0x696E6478;
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-INSERT INTO meta VALUES ('content', '3');  -- what is read from a file and put here: kContentVersion
+INSERT INTO meta VALUES ('content', '4');  -- what is read from a file and put here: kContentVersion
 
 CREATE TABLE files (
   id INTEGER PRIMARY KEY,
@@ -113,15 +113,35 @@ CREATE TABLE chunk_rows (
   heading_path_json TEXT NOT NULL,
   char_start INTEGER NOT NULL,       -- byte offsets in the file
   char_end INTEGER NOT NULL,
+  embed_key BLOB NOT NULL,           -- embedding_key(): which vector is its own
   PRIMARY KEY (file_id, position)
 ) WITHOUT ROWID;
+
+-- The model that all vectors are of: one row, or none. The id of a former one is never given again.
+-- With the first row comes an index of chunk_rows by embed_key, which a vault without vectors does not pay for.
+CREATE TABLE embedding_models (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  model TEXT NOT NULL,
+  dim INTEGER NOT NULL               -- numbers in a vector, by the first one
+);
+
+-- One row for each embed_key that was embedded, also of chunks that are gone: they may come back under another path.
+-- Not part of `clear`: a vector depends on its key alone.
+CREATE TABLE embeddings (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,  -- its label in the graph, never given again
+  model_id INTEGER NOT NULL,
+  embed_key BLOB NOT NULL UNIQUE,
+  scale REAL NOT NULL,               -- number i is byte i * scale; 0: a vector of zeros
+  vector BLOB NOT NULL               -- int8, `dim` of them; empty: left out, to be tried again later
+);
+CREATE INDEX embeddings_left_out ON embeddings(id) WHERE vector=x'';
 
 CREATE VIEW chunks AS
   SELECT lower(hex(c.chunk_id)) AS chunk_id, f.path AS path,
          coalesce(json_extract(c.heading_path_json, '$[#-1]'), '') AS heading, c.heading_path_json AS heading_path_json,
          CAST(substr(CAST(n.body AS BLOB), c.char_start + 1, c.char_end - c.char_start) AS TEXT) AS content,
          lower(hex(c.content_sha256)) AS content_sha256, c.char_start AS char_start, c.char_end AS char_end,
-         NULL AS embedding, c.position AS position
+         (SELECT e.vector FROM embeddings e WHERE e.embed_key = c.embed_key) AS embedding, c.position AS position
   FROM chunk_rows c JOIN files f ON f.id = c.file_id JOIN notes n ON n.id = c.file_id;
 
 CREATE VIEW headings AS
