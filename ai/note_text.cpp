@@ -60,6 +60,16 @@ bool begins_block(std::string_view line) {
          (line[digits] == '.' || line[digits] == ')');
 }
 
+/// Where the status of a task stands in the line of a list item, with its brackets; empty: nowhere.
+std::pair<std::size_t, std::size_t> task_status(std::string_view line) {
+  const auto open = line.find_first_not_of(" \t>-*+.)0123456789");
+  if (open == line.npos || line[open] != '[' || !begins_block(line)) return {};
+  const auto status = decode_at(line, open + 1);
+  const auto close = open + 1 + status.length;
+  if (close >= line.size() || line[close] != ']') return {};
+  return {open, close + 1};
+}
+
 /// As in the vault's outline: lower case, runs of spaces as one hyphen.
 std::string heading_slug(std::string_view text) {
   std::string slug;
@@ -110,6 +120,8 @@ void NoteText::scan_lines() {
       } else {
         scan_heading(at, at + line.size());
         if (at > 0 && begins_block(line)) prose_[at - 1] = kHardBreak;
+        const auto [begin, behind] = task_status(line);
+        blank(at + begin, at + behind);
       }
     }
     at = end;

@@ -92,8 +92,11 @@ class ArgParser {
   /// Help forgives everything but words that name nothing.
   Result<Invocation> help_invocation() {
     result_.global.help = true;
-    for (const auto& arg : args_) {
+    for (std::size_t i = 0; i < args_.size(); ++i) {
+      const auto& arg = args_[i];
       if (arg == "--") break;
+      const auto* flag = arg.starts_with("--") ? find_global_flag(arg.substr(2)) : nullptr;
+      if (flag != nullptr && flag->text != nullptr) ++i;  // its value
       if (arg.starts_with("-") || (arg == "help" && result_.words.empty())) continue;
       const auto next = next_words(commands_, result_.words);
       if (next.empty()) break;  // positionals

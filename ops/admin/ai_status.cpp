@@ -1,5 +1,6 @@
 #include "ops/define.hpp"
 #include "ops/operations.hpp"
+#include "ops/retrieval.hpp"
 
 namespace indx {
 namespace ai_status_op {
@@ -40,8 +41,16 @@ struct Output {
   double spend_today_usd = 0;
 };
 
+Result<Role> embeddings_role(Context& ctx) {
+  auto& retrieval = ctx.retrieval();
+  if (INDX_TRY(retrieval.vectors()) == Vectors::Off) return Role();
+  return Role{ctx.config().ai.embeddings_provider, retrieval.model(),
+              static_cast<std::int64_t>(INDX_TRY(retrieval.counts()).dim)};
+}
+
 Result<Output> run(Context& ctx, const Input&) {
   Output out;
+  out.embeddings = INDX_TRY(embeddings_role(ctx));
   const Json usage = INDX_TRY(ctx.models().usage_today());
   out.usage_today = {usage.value("calls", std::int64_t{0}),
                      usage.value("input_tokens", std::int64_t{0}),

@@ -66,6 +66,9 @@ TEST_CASE("a server gives notes their vectors by itself, and only to what change
   CHECK(served.status()["chunks"] == 3);
   CHECK(served.status()["embedded"] == 3);
   CHECK(served.status()["dim"] == WordEmbedder::kDim);
+  const Json role = served.vault.ask("ai_status", Json::object())["embeddings"];
+  CHECK(role["model"] == "words-1");
+  CHECK(role["dim"] == WordEmbedder::kDim);
   const Json found = served.search("automobile", "hybrid");
   CHECK(found["mode_used"] == "hybrid");
   CHECK(found["warnings"].empty());

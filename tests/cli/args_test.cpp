@@ -232,6 +232,9 @@ TEST_CASE("a word with one dash is an argument, since no flag has one", "[cli]")
   CHECK(Parsed({"note", "get", "-alpha", "--limit", "3"}).input()["limit"] == 3);
   CHECK(Parsed({"note", "get", "a.md", "--text", "-x"}).input()["text"] == "-x");
   CHECK(Parsed({"note", "get", "-h"}).result->global.help);
+  const Parsed help({"--vault", "/my/notes", "note", "get", "--help"});
+  REQUIRE(help.result);
+  CHECK(help.result->words == std::vector<std::string>{"note", "get"});
   CHECK(Parsed({"note", "get", "a.md", "-limit"}).problem() ==
         "`-limit` is one argument too many for `indx note get`. Did you mean `--limit`?");
   CHECK(Parsed({"-x"}).problem().find("`-x` is no command") != std::string::npos);

@@ -73,7 +73,7 @@ TEST_CASE("while a shell holds the lock of the database for two seconds, nobody 
   CHECK(server.stop() == 0);
   std::map<std::string, int> starts, writes;
   for (const auto& line : audit_lines(vault)) {
-    if (line["kind"] == "job.started" && line["data"]["operation"] == "ai_tag")
+    if (line["kind"] == "job.started" && line["operation"] == "ai_tag")
       ++starts[line["job_id"].get<std::string>()];
     if (line["kind"] == "note.updated") ++writes[line["path"].get<std::string>()];
   }
