@@ -26,7 +26,7 @@ TEST_CASE("frontmatter, code, URLs, tags, comments and HTML are no prose", "[ai]
   CHECK(words_of("link [[Target note|shown]] and [[Plain]]") == "link shown and plain");
   CHECK(words_of("has #a/tag and C# and <b>bold</b> %%hidden%% <!-- gone --> end") ==
         "has and c and bold end");
-  CHECK(words_of("- [x] sow\n* [ ] dig\n1. [✓] rake\n- [a] b\n[x] y") == "sow dig rake b x y");
+  CHECK(words_of("- [x] sow\n* [ ] dig\n+ [✓] rake\n- [a] b\n[x] y") == "sow dig rake b x y");
   CHECK(words_of("```\nnever closed") == "");
   CHECK(words_of("%% never closed") == "never closed");
 }
