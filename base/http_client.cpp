@@ -27,6 +27,15 @@
 namespace indx {
 namespace {
 
+/// The status of a head that Poco has read. Its own is an enum that ends before those that vendors
+/// made up, such as 529.
+int status_in(std::string_view head) {
+  const auto at = std::min(head.find_first_not_of(' ', head.find(' ')), head.size());
+  int status = 0;
+  std::from_chars(head.data() + at, head.data() + head.size(), status);
+  return status;
+}
+
 namespace pn = Poco::Net;
 using SteadyTime = SocketCutter::SteadyTime;
 using OnData = std::function<bool(std::string_view)>;
@@ -315,16 +324,16 @@ class Exchange {
     send(session);
     cutter.expect_within(request_.first_byte_timeout, "first_byte");
     pn::HTTPResponse head;
+    HttpClientResponse response;
     do {
       const auto text = read_head(session, cutter);
       if (!text) return lost(cutter, "the answer ended early");
       std::istringstream in(*text);
       head.clear();
       head.read(in);
-    } while (head.getStatus() / 100 == 1);
+      response.status = status_in(*text);
+    } while (response.status / 100 == 1);
 
-    HttpClientResponse response;
-    response.status = head.getStatus();
     for (const auto& [name, value] : head) {
       auto& slot = response.headers[to_lower(replace_invalid_utf8(name))];
       slot += slot.empty() ? value : ", " + value;
@@ -338,7 +347,7 @@ class Exchange {
       return goes_on;
     };
     BodyReader reader(session, max_bytes, request_.idle_timeout.count() > 0 ? on_piece : on_data);
-    switch (read_body(head, reader)) {
+    switch (read_body(head, response.status, reader)) {
       case BodyEnd::Whole:
         if (!cancel_.is_cancelled() && !cutter.timed_out()) return response;
         return lost(cutter, "");
@@ -417,8 +426,7 @@ class Exchange {
     return std::nullopt;
   }
 
-  BodyEnd read_body(const pn::HTTPResponse& head, BodyReader& reader) const {
-    const int status = head.getStatus();
+  BodyEnd read_body(const pn::HTTPResponse& head, int status, BodyReader& reader) const {
     if (request_.method == "HEAD" || status == 204 || status == 304) return BodyEnd::Whole;
     if (head.getChunkedTransferEncoding()) return reader.read_chunks();
     if (!head.hasContentLength()) return reader.read_to_close();
