@@ -5,6 +5,14 @@
 namespace indx {
 namespace {
 
+bool is_same_file(const IndexedFile& known, const FileInfo& file) {
+  return known.size == file.size && known.mtime_ns == file.mtime_ns &&
+         known.ctime_ns == file.ctime_ns && known.inode == file.inode;
+}
+
+}  // namespace
+namespace {
+
 IndexedFile known_as(const ReadyFile& ready) {
   return {ready.etag, ready.file.size, ready.file.mtime_ns, ready.file.ctime_ns, ready.file.inode};
 }
@@ -44,31 +52,33 @@ Result<FileIndexer::Indexed> FileIndexer::index_path(const std::string& path) {
 
 bool FileIndexer::is_unchanged(const FileInfo& file) const {
   const auto old = known_.find(file.path.str());
-  return old != known_.end() && old->second.size == file.size &&
-         old->second.mtime_ns == file.mtime_ns && old->second.ctime_ns == file.ctime_ns &&
-         old->second.inode == file.inode;
+  return old != known_.end() && is_same_file(old->second, file);
 }
 
 FileIndexer::Difference FileIndexer::compare(
     std::vector<FileInfo> listed, bool rebuild,
     const std::function<bool(const std::string& path)>& is_wanted) const {
   Difference difference;
-  auto pass_known = [&, known = known_.begin()](const std::string* until) mutable {
-    for (; known != known_.end() && (until == nullptr || known->first <= *until); ++known)
-      if ((until == nullptr || known->first != *until) && is_wanted(known->first))
-        difference.gone.push_back(known->first);
+  auto known = known_.begin();
+  const auto pass_gone = [&](const auto& is_before) {
+    for (; known != known_.end() && is_before(known->first); ++known)
+      if (is_wanted(known->first)) difference.gone.push_back(known->first);
   };
   for (auto& file : listed) {  // both are sorted by path
-    pass_known(&file.path.str());
-    if (!is_wanted(file.path.str())) continue;
-    if (!rebuild && is_unchanged(file)) {
+    const auto& path = file.path.str();
+    pass_gone([&](const std::string& other) { return other < path; });
+    const bool is_known = known != known_.end() && known->first == path;
+    const bool is_same = is_known && is_same_file(known->second, file);
+    if (is_known) ++known;
+    if (!is_wanted(path)) continue;
+    if (!rebuild && is_same) {
       ++difference.unchanged;
       continue;
     }
-    if (!known_.contains(file.path.str())) difference.coming.push_back(file.path.str());
+    if (!is_known) difference.coming.push_back(path);
     difference.to_read.push_back(std::move(file));
   }
-  pass_known(nullptr);
+  pass_gone([](const std::string&) { return true; });
   return difference;
 }
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <unordered_map>
+#include <vector>
 
 namespace indx {
 namespace {
@@ -31,8 +31,7 @@ class Walker {
       listing_.warnings.emplace_back("unreadable: the vault folder cannot be opened");
     else
       walk(root.get(), "", 0);
-    std::sort(listing_.files.begin(), listing_.files.end(),
-              [](const FileInfo& a, const FileInfo& b) { return a.path.str() < b.path.str(); });
+    keep_one_of_twins();
     std::sort(listing_.warnings.begin(), listing_.warnings.end());
     return std::move(listing_);
   }
@@ -71,16 +70,27 @@ class Walker {
     if (name.find('\\') != std::string::npos) return warn("unusable_name", full);
     Result<NotePath> path = NotePath::parse(full);
     if (!path) return warn("unusable_name", full);
-    const auto [twin, is_new] = seen_.try_emplace(path->str(), listing_.files.size());
-    if (!is_new) {
-      warn("same_name_in_nfc", full);
-      if (path->str() == full)
-        listing_.files[twin->second] =
-            file_info(std::move(*path), info);  // the exact spelling wins
-      return;
-    }
     if (is_closed_to_us(folder, name, info)) warn("unreadable_file", full);
-    listing_.files.push_back(file_info(std::move(*path), info));
+    const bool is_exact = path->str() == full;
+    found_.push_back({file_info(std::move(*path), info), is_exact ? std::string() : full});
+  }
+
+  /// Names that differ on the disk and are one in NFC: the exact spelling wins.
+  void keep_one_of_twins() {
+    std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+      return a.info.path.str() < b.info.path.str();
+    });
+    listing_.files.reserve(found_.size());
+    for (auto& file : found_) {
+      const bool is_twin = !listing_.files.empty() && listing_.files.back().path == file.info.path;
+      if (!is_twin) {
+        listing_.files.push_back(std::move(file.info));
+        continue;
+      }
+      const bool is_exact = file.spelling.empty();
+      warn("same_name_in_nfc", is_exact ? file.info.path.str() : file.spelling);
+      if (is_exact) listing_.files.back() = std::move(file.info);
+    }
   }
 
   /// Asks the system only where the mode gives reason to.
@@ -100,10 +110,15 @@ class Walker {
            full);  // links inside the vault are left out without a word: no duplicate notes
   }
 
+  struct Found {
+    FileInfo info;
+    std::string spelling;  ///< on the disk; empty: that of the path
+  };
+
   const std::string& root_;
   const uid_t user_ = ::geteuid();
   VaultListing listing_;
-  std::unordered_map<std::string, std::size_t> seen_;
+  std::vector<Found> found_;
 };
 
 std::size_t clean_folder(int folder, const std::function<bool(const std::string&)>& is_wanted,
