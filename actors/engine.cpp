@@ -139,6 +139,9 @@ class EngineImpl : public Engine {
   const Config& config() const override { return parts_->config; }
   const Clock& clock() const override { return parts_->clock; }
   bool has_provider() const override { return parts_->provider != nullptr; }
+  AiRoles ai_roles() const override {
+    return {.chat = has_provider(), .embeddings = parts_->embedder != nullptr};
+  }
   bool is_draining() const override { return parts_->is_draining; }
   Json health() override;
   Result<Principal> authenticate(const std::string& token) override {
@@ -267,7 +270,8 @@ Json EngineImpl::health() {
           {"state", state},
           {"stuck_handlers", stuck},
           {"version", kVersion},
-          {"provider", has_provider() ? parts_->provider->name() : ""}};
+          {"provider", has_provider() ? parts_->provider->name() : ""},
+          {"embeddings", parts_->embedder ? parts_->embedder->model_id() : ""}};
 }
 
 std::unique_ptr<Context> EngineImpl::make_context(const Principal& principal,

@@ -137,6 +137,8 @@ Operation vault_embed() {
       .execution = Execution::Job,
       .effect = Effect::Writes,
       .is_idempotent = true,
+      .needs_provider = true,
+      .role = AiRole::Embeddings,
       .is_listed_in_mcp = false,
       .job = {.max_running = 1,
               .retry = {.base = std::chrono::seconds(5), .cap = std::chrono::minutes(5)},

@@ -10,7 +10,7 @@ struct AiScope {
   std::string kind;  ///< paths | glob | tag | query | note
   std::vector<std::string> paths;
   std::string path_glob, tag, q;
-  std::string mode = "lexical";
+  std::string mode = "hybrid";  ///< of a query
   int limit = 20;
   JsonObject filters;  ///< query: {tag, path_glob, frontmatter}
   std::string path;
