@@ -283,6 +283,7 @@ TEST_CASE("a scope of a query finds by meaning where there are vectors, and by w
     if (!mode.empty()) scope["mode"] = mode;
     return Json{{"scope", scope}};
   };
+  const Json no_vectors = Json::array({"embeddings_unavailable"});
   using Paths = std::vector<std::string>;
   const auto tagged = [&](const ServedVault& vault, const Json& input, const Json& warnings) {
     const Json answer = vault.ask("ai_tag", input);
@@ -306,8 +307,8 @@ TEST_CASE("a scope of a query finds by meaning where there are vectors, and by w
   REQUIRE(comes_true([&] {
     return vault.ask("vault_search", {{"q", "butter"}})["results"].size() == 1;
   }));
-  CHECK(tagged(vault, scope_of("automobile", ""), {"embeddings_unavailable"}).empty());
-  CHECK(tagged(vault, scope_of("car", ""), {"embeddings_unavailable"}) == Paths{"garage.md"});
+  CHECK(tagged(vault, scope_of("automobile", ""), no_vectors).empty());
+  CHECK(tagged(vault, scope_of("car", ""), no_vectors) == Paths{"garage.md"});
   const Json named{{"scope", {{"kind", "paths"}, {"paths", {"food.md"}}}}};
   CHECK(tagged(vault, named, Json::array()) == Paths{"food.md"});
 }
