@@ -386,17 +386,15 @@ void IndexerState::ask_for_vectors(bool looks) {
     return;
   }
   embedding.is_of_other_model = *model && **model != parts->embedder->model_id();
+  if (embedding.is_of_other_model && !std::exchange(has_told_of_model, true))
+    log_warn("the vectors of the index are of another model; search goes by words",
+             {{"index_model", **model}, {"model", parts->embedder->model_id()}});
   if (!*lacks) {
     if (looks) embedding.complete_at = known;
     return;
   }
   ++embedding.changes;
-  if (embedding.is_of_other_model) {
-    if (!std::exchange(has_told_of_model, true))
-      log_warn("the vectors of the index are of another model; search goes by words",
-               {{"index_model", **model}, {"model", parts->embedder->model_id()}});
-    return;
-  }
+  if (embedding.is_of_other_model) return;
   const auto now = parts->clock.monotonic();
   if (asked_for_vectors.count() != 0 && now - asked_for_vectors < kEmbedAfter) return;
   asked_for_vectors = now;
