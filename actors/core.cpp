@@ -115,7 +115,7 @@ Result<GenerateReply> Core::model_call(ModelCall call) {
     actor = nullptr;
     return make_error(Reason::Unavailable, "The model call did not end; try again.");
   }
-  count_model_call(parts, answer->result);
+  count_model_call(parts.metrics, parts.provider->name(), answer->result);
   return std::move(answer->result);
 }
 

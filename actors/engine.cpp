@@ -5,6 +5,7 @@
 #include "actors/note_write.hpp"
 #include "actors/supervisor.hpp"
 #include "ai/embed/builtin_embedder.hpp"
+#include "ai/remote_embedder.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -91,6 +92,10 @@ State::Settings state_settings(const Parts& parts, const EngineOptions& options)
                            .complete_request = [&registry = parts.registry](JobRequest& request) {
                              complete_request(registry, request);
                            }};
+  if (parts.embedder)
+    settings.wants_embedding = [&embedding = parts.embedding] {
+      return !embedding.is_complete() && !embedding.is_of_other_model;
+    };
   for (const Operation& operation : parts.registry.all())
     settings.kinds.push_back({.kind = operation.name,
                               .version = operation.version,
@@ -102,18 +107,14 @@ State::Settings state_settings(const Parts& parts, const EngineOptions& options)
 }
 
 /// nullptr: search by meaning is off. Where it was asked for, the log says why.
-std::shared_ptr<Embedder> configured_embedder(const AiConfig& ai) {
-  if (!ai.enabled || ai.embeddings_provider.empty()) return nullptr;
-  if (ai.embeddings_provider != "builtin") {
-    // Calls for vectors are not in the records of usage and cost yet, so none are made.
-    log_warn("search by meaning is off: this version makes vectors with the builtin provider only",
-             {{"provider", ai.embeddings_provider}});
-    return nullptr;
-  }
+Result<std::shared_ptr<Embedder>> configured_embedder(const AiConfig& ai) {
+  using Made = std::shared_ptr<Embedder>;
+  if (!ai.enabled || ai.embeddings_provider.empty()) return Made();
+  if (ai.embeddings_provider != "builtin") return Made(INDX_TRY(make_remote_embedder(ai)));
   auto embedder = make_builtin_embedder(ai.embeddings_model_file);
-  if (embedder.has_value()) return std::move(*embedder);
+  if (embedder.has_value()) return Made(std::move(*embedder));
   log_warn("search by meaning is off", {{"error", embedder.error().message}});
-  return nullptr;
+  return Made();
 }
 
 class BusSubscription : public Subscription {
@@ -138,6 +139,9 @@ class EngineImpl : public Engine {
   const Config& config() const override { return parts_->config; }
   const Clock& clock() const override { return parts_->clock; }
   bool has_provider() const override { return parts_->provider != nullptr; }
+  AiRoles ai_roles() const override {
+    return {.chat = has_provider(), .embeddings = parts_->embedder != nullptr};
+  }
   bool is_draining() const override { return parts_->is_draining; }
   Json health() override;
   Result<Principal> authenticate(const std::string& token) override {
@@ -266,7 +270,8 @@ Json EngineImpl::health() {
           {"state", state},
           {"stuck_handlers", stuck},
           {"version", kVersion},
-          {"provider", has_provider() ? parts_->provider->name() : ""}};
+          {"provider", has_provider() ? parts_->provider->name() : ""},
+          {"embeddings", parts_->embedder ? parts_->embedder->model_id() : ""}};
 }
 
 std::unique_ptr<Context> EngineImpl::make_context(const Principal& principal,
@@ -432,7 +437,7 @@ Result<std::unique_ptr<Engine>> Engine::start(const Config& config, const Regist
   auto parts = std::make_unique<Parts>(config, registry, std::move(vault));
   parts->instance = new_ulid(parts->clock.now(), parts->random);
   parts->provider = INDX_TRY(make_provider(config.ai));
-  parts->embedder = options.embedder ? options.embedder : configured_embedder(config.ai);
+  parts->embedder = options.embedder ? options.embedder : INDX_TRY(configured_embedder(config.ai));
   parts->embeds_by_itself = options.mode == EngineOptions::Mode::Serve;
   auto engine = std::make_unique<EngineImpl>(std::move(lock), std::move(parts), options);
   INDX_TRY(engine->prepare());

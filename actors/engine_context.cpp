@@ -57,7 +57,8 @@ EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
       links_(run_->core, run_->principal.path_scope(), run_->cancel, run_->lease.has_value()),
       versions_(run_->core, run_->principal.path_scope()),
       lists_(run_->core, run_->principal.path_scope()),
-      retrieval_(run_->core, run_->principal.path_scope(), run_->cancel),
+      retrieval_(run_->core, run_->principal.path_scope(),
+                 [this](std::span<const std::string> texts) { return embed_texts(texts); }),
       files_(run_->core, run_->principal.path_scope()),
       doctor_(run_->core,
               {.cancel = run_->cancel,
@@ -248,17 +249,22 @@ Result<GenerateReply> EngineContext::generate(const GenerateRequest& request,
                       "No chat model is configured; set INDX_AI_PROVIDER and INDX_AI_MODEL.",
                       {{"required_role", "chat"}});
   ActorProvider actor_provider(core_);
+  return call_model(actor_provider, request, {.feature = run_->operation, .item = item});
+}
+
+Result<GenerateReply> EngineContext::call_model(Provider& called, const GenerateRequest& request,
+                                                const CallNames& names) {
   UsageRecord record;
   RetryHooks hooks;
   std::uint64_t place = 0;
   hooks.on_attempt = [&](int attempt) -> Status {
-    place = INDX_TRY(admit_model_call(estimate_call_tokens(request)));
+    place = INDX_TRY(admit_model_call(estimate_call_tokens(request), names.can_do_without));
     record = {.id = new_ulid(core_.parts.clock.now(), core_.parts.random),
-              .operation = run_->operation,
-              .provider = provider(),
-              .model = model(),
+              .operation = names.feature,
+              .provider = called.name(),
+              .model = called.model(),
               .job_id = run_->lease ? run_->lease->job.value : "",
-              .item = item,
+              .item = names.item,
               .request_id = run_->principal.request_id,
               .attempt = attempt,
               .started_at = core_.parts.clock.now()};
@@ -287,7 +293,8 @@ Result<GenerateReply> EngineContext::generate(const GenerateRequest& request,
   hooks.wait = [&](milliseconds time, const CancelToken& cancel) {
     if (!run_->is_held) wait_unless_cancelled(time, cancel);
   };
-  auto reply = generate_with_retry(actor_provider, request, run_->cancel, hooks);
+  if (names.can_do_without) hooks.most_retries = 0;
+  auto reply = generate_with_retry(called, request, run_->cancel, hooks);
   if (is_job() && !reply.has_value() && asks_to_wait(reply.error()))
     reply = hold(snoozed_by(reply.error()));
   if (open_step_ != nullptr) return reply;  // committed together with the step's result

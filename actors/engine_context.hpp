@@ -8,6 +8,7 @@
 #include "actors/engine_retrieval.hpp"
 #include "actors/engine_versions.hpp"
 #include "actors/visible_files.hpp"
+#include "ai/remote_embedder.hpp"
 #include "ops/context.hpp"
 
 #include <atomic>
@@ -136,7 +137,18 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   std::optional<Error> held() const;
   Error hold(Error suspension);
   void hold_for_long_pause(const Result<GenerateReply>& reply);
-  Result<std::uint64_t> admit_model_call(std::int64_t tokens);
+  Result<std::uint64_t> admit_model_call(std::int64_t tokens, bool can_do_without);
+  /// What a call is recorded as.
+  struct CallNames {
+    std::string feature, item;
+    bool can_do_without = false;  ///< its caller goes on without an answer, rather than wait long
+  };
+  /// One call within the limits, with retries and a record of each try.
+  Result<GenerateReply> call_model(Provider& called, const GenerateRequest& request,
+                                   const CallNames& names);
+  /// Vectors of the model of this process.
+  Result<std::vector<std::vector<float>>> embed_texts(std::span<const std::string> texts);
+  Result<EmbedReply> embed_remotely(RemoteEmbedder& embedder, std::span<const std::string> texts);
   void tell_progress(const std::optional<JobProgress>& progress, bool at_once);
   Status commit_usage(const UsageRecord& record, bool is_start);
   void note_lost_lease(const Error& error);

@@ -58,7 +58,7 @@ void EngineContext::hold_for_long_pause(const Result<GenerateReply>& reply) {
 }
 
 /// A try's place for ModelGate::settle.
-Result<std::uint64_t> EngineContext::admit_model_call(std::int64_t tokens) {
+Result<std::uint64_t> EngineContext::admit_model_call(std::int64_t tokens, bool can_do_without) {
   auto& gate = core_.parts.model_gate;
   if (const auto suspension = held()) return *suspension;
   const auto tell_wait = [&](RateWait why, std::chrono::nanoseconds time) {
@@ -72,7 +72,8 @@ Result<std::uint64_t> EngineContext::admit_model_call(std::int64_t tokens) {
     tell_progress(std::nullopt, is_news);
   };
   ++run_->waiting_calls;
-  const auto asked = gate.admit(tokens, is_job() ? kLongestWaitOfJob : kLongestWaitOfCaller,
+  const bool waits_long = !is_job() && !can_do_without;
+  const auto asked = gate.admit(tokens, waits_long ? kLongestWaitOfCaller : kLongestWaitOfJob,
                                 run_->cancel, tell_wait);
   if (--run_->waiting_calls == 0) {
     const std::scoped_lock lock(run_->mutex);

@@ -69,10 +69,9 @@ void count_commit(Metrics& metrics, const std::vector<Result<Json>>& results,
       metrics.job_leases_lost.add();
 }
 
-void count_model_call(Parts& parts, const Result<GenerateReply>& reply) {
-  parts.metrics.model_calls
-      .of({parts.provider->name(), reply.has_value() ? "ok" : reply.error().name()})
-      .add();
+void count_model_call(Metrics& metrics, const std::string& provider,
+                      const Result<GenerateReply>& reply) {
+  metrics.model_calls.of({provider, reply.has_value() ? "ok" : reply.error().name()}).add();
 }
 
 JobTiming::JobTiming(Parts& parts, const Job& job)

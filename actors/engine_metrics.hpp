@@ -11,7 +11,8 @@ void count_job_events(Parts& parts, const std::vector<Event>& events);
 /// Counts one commit of state.db by the results of its changes.
 void count_commit(Metrics& metrics, const std::vector<Result<Json>>& results,
                   std::chrono::nanoseconds took);
-void count_model_call(Parts& parts, const Result<GenerateReply>& reply);
+void count_model_call(Metrics& metrics, const std::string& provider,
+                      const Result<GenerateReply>& reply);
 
 /// Measures one try of a job: how long it waited, when made; how long it ran, when destroyed.
 class JobTiming {

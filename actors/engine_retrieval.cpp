@@ -79,6 +79,18 @@ std::string EngineRetrieval::model() {
   return core_.parts.embedder ? core_.parts.embedder->model_id() : "";
 }
 
+/// A question that comes again, for its next page or from the same job, is not embedded again.
+Result<std::vector<float>> EngineRetrieval::vector_of(const RetrievalQuestion& question) {
+  const std::vector<std::string> texts = {INDX_TRY(text_of_question(question.q))};
+  auto& known = core_.parts.question_vectors;
+  if (auto vector = known.find(texts.front())) return std::move(*vector);
+  auto embedded = INDX_TRY(embed(texts));
+  if (embedded.size() != 1)
+    return make_error(Reason::AiProviderError, "The model gave no vector for the question.");
+  known.put(texts.front(), embedded.front());
+  return std::move(embedded.front());
+}
+
 Result<std::unique_ptr<RetrievalSource>> EngineRetrieval::ask(const RetrievalQuestion& question,
                                                               bool by_meaning) {
   INDX_TRY(core_.ensure_scanned());
@@ -87,11 +99,12 @@ Result<std::unique_ptr<RetrievalSource>> EngineRetrieval::ask(const RetrievalQue
   std::vector<float> vector;
   if (by_meaning) {
     // Before a connection is taken: a model may be far away.
-    const std::vector<std::string> texts = {INDX_TRY(text_of_question(question.q))};
-    auto embedded = INDX_TRY(embed(texts));
-    if (embedded.size() != 1)
-      return make_error(Reason::AiProviderError, "The model gave no vector for the question.");
-    vector = std::move(embedded.front());
+    vector = INDX_TRY(vector_of(question));
+    // Its first answer may tell that a server has another model by the same name now.
+    if (INDX_TRY(vectors()) == Vectors::OtherModel)
+      return make_error(Reason::AiUnavailable,
+                        "The vectors of the index are not of the model that embeds questions.",
+                        {{"required_role", "embeddings"}});
   }
   auto run = INDX_TRY(
       core_.parts.index->retrieve(asked, by_meaning ? &vector : nullptr, &core_.parts.vectors));
@@ -115,7 +128,7 @@ Result<std::vector<NearChunk>> EngineRetrieval::near_note(const NotePath& path, 
 
 Result<std::vector<std::vector<float>>> EngineRetrieval::embed(std::span<const std::string> texts) {
   if (!core_.parts.embedder) return no_embedder();
-  return core_.parts.embedder->embed(texts, cancel_);
+  return embed_(texts);
 }
 
 Result<std::vector<ChunkToEmbed>> EngineRetrieval::to_embed(const std::string& after_key,
@@ -139,6 +152,7 @@ Status EngineRetrieval::forget_all() {
     return Json();
   }));
   ++core_.parts.embedding.changes;
+  core_.parts.embedding.is_of_other_model = false;
   return {};
 }
 

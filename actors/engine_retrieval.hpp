@@ -2,7 +2,9 @@
 #include "actors/core.hpp"
 #include "ops/retrieval.hpp"
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,8 +13,11 @@ namespace indx {
 /// Search by meaning, over the index and the model of this process, for one caller.
 class EngineRetrieval : public Retrieval {
  public:
-  EngineRetrieval(Core& core, PathScope scope, CancelToken cancel)
-      : core_(core), scope_(std::move(scope)), cancel_(std::move(cancel)) {}
+  /// `embed` asks the model of this process, which is there, in the name of the caller.
+  using Embed =
+      std::function<Result<std::vector<std::vector<float>>>(std::span<const std::string> texts)>;
+  EngineRetrieval(Core& core, PathScope scope, Embed embed)
+      : core_(core), scope_(std::move(scope)), embed_(std::move(embed)) {}
 
   Result<Vectors> vectors() override;
   Result<EmbeddingCounts> counts() override;
@@ -30,9 +35,11 @@ class EngineRetrieval : public Retrieval {
   void end_pass() override { core_.parts.embedding.complete_at = pass_began_at_; }
 
  private:
+  Result<std::vector<float>> vector_of(const RetrievalQuestion& question);
+
   Core& core_;
   const PathScope scope_;
-  const CancelToken cancel_;
+  const Embed embed_;
   std::int64_t pass_began_at_ = 0;  ///< EmbeddingProgress::changes then
 };
 

@@ -385,17 +385,16 @@ void IndexerState::ask_for_vectors(bool looks) {
              {{"error", (lacks.has_value() ? model.error() : lacks.error()).message}});
     return;
   }
+  embedding.is_of_other_model = *model && **model != parts->embedder->model_id();
+  if (embedding.is_of_other_model && !std::exchange(has_told_of_model, true))
+    log_warn("the vectors of the index are of another model; search goes by words",
+             {{"index_model", **model}, {"model", parts->embedder->model_id()}});
   if (!*lacks) {
     if (looks) embedding.complete_at = known;
     return;
   }
   ++embedding.changes;
-  if (*model && **model != parts->embedder->model_id()) {
-    if (!std::exchange(has_told_of_model, true))
-      log_warn("the vectors of the index are of another model; search goes by words",
-               {{"index_model", **model}, {"model", parts->embedder->model_id()}});
-    return;
-  }
+  if (embedding.is_of_other_model) return;
   const auto now = parts->clock.monotonic();
   if (asked_for_vectors.count() != 0 && now - asked_for_vectors < kEmbedAfter) return;
   asked_for_vectors = now;

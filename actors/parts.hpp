@@ -5,6 +5,7 @@
 #include "actors/own_writes.hpp"
 #include "actors/parsed_notes.hpp"
 #include "actors/permits.hpp"
+#include "actors/question_vectors.hpp"
 #include "actors/running_jobs.hpp"
 #include "ai/embedder.hpp"
 #include "ai/provider.hpp"
@@ -18,6 +19,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -41,6 +43,10 @@ struct EmbeddingProgress {
   std::atomic<std::int64_t> changes = 1;
   std::atomic<std::int64_t> complete_at = 0;
   bool is_complete() const { return complete_at == changes; }
+  /// Only another call can mend it, so nothing is embedded unasked.
+  std::atomic<bool> is_of_other_model = false;
+  /// Monotonic. A server that has just failed is not asked for the vector of a question before.
+  std::atomic<std::chrono::nanoseconds> rests_until{};
 
   /// Counted once for each state of the rows.
   std::mutex mutex;
@@ -81,6 +87,7 @@ struct Parts {
   IndexProgress indexing;
   EmbeddingProgress embedding;
   VectorCache vectors{config.index_dir};
+  QuestionVectors question_vectors;
   OwnWrites own_writes;
   ParsedNotes parsed{{config.legacy_properties}, kMostParsedBytes};
   LinkChanges link_changes;

@@ -45,6 +45,8 @@ class State {
     std::string time_zone;  ///< of the built-in schedules; empty: the system's
     /// Fills in what the operation says about its jobs, for a job that a schedule asks for.
     std::function<void(JobRequest&)> complete_request = {};
+    /// Whether chunks wait for vectors that can be made; empty: there is no model for embeddings.
+    std::function<bool()> wants_embedding = {};
     std::string secret_key = {};  ///< for secret arguments of jobs; `open` reads or makes it
   };
   static Result<std::unique_ptr<State>> open(const Settings& settings, const Clock& clock,
@@ -97,7 +99,8 @@ class State {
   /// Deletes what is kept no longer, at most `limit` rows in all.
   Result<Pruned> prune(int limit = 1000);
 
-  /// At the start of a server: the schedules that every vault has, unless somebody changed them.
+  /// At the start of a server: the schedules that every vault has, unless somebody changed them;
+  /// that of `vault_embed` with a model for embeddings.
   Status make_builtin_schedules();
   /// A job `vault_embed` behind everything else; where one runs, it runs once more after its end.
   Status enqueue_embedding();
@@ -118,6 +121,7 @@ class State {
  private:
   State(Settings settings, const Clock& clock, Random& random, Database db);
   Result<JobId> enqueue_scheduled(const Schedule& schedule);
+  bool is_wanted(const Schedule& schedule) const;
   Status tell_fired(const Schedules::Fired& fired);
   Status tell_job(const std::string& kind, const Job& job, Json data = Json::object());
   Status tell_end(const Job& job);

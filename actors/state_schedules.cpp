@@ -12,8 +12,12 @@ namespace {
 /// Behind everything that somebody waits for.
 constexpr int kBuiltinPriority = -10;
 
+constexpr std::string_view kEmbedding = "vault_embed";
+/// Changes ask for vectors at once; the schedule comes back to what a model that was away left.
 constexpr std::pair<const char*, const char*> kBuiltinSchedules[] = {
-    {"vault_prune", "17 3 * * *"}, {"vault_doctor", "23 4 * * sun"}};
+    {"vault_prune", "17 3 * * *"},
+    {"vault_doctor", "23 4 * * sun"},
+    {kEmbedding.data(), "*/15 * * * *"}};
 
 JobOwner builtin_owner() {
   return {"local", "cli", {"vault:read", "vault:write", "vault:admin"}, {}, {}};
@@ -45,6 +49,7 @@ Json slots_told(const Schedules::Fired& fired, std::string_view outcome) {
 
 Status State::make_builtin_schedules() {
   for (const auto& [kind, cron] : kBuiltinSchedules) {
+    if (kind == kEmbedding && !settings.wants_embedding) continue;
     if (INDX_TRY(schedules.get(kind))) continue;
     const auto made = schedules.set(builtin_schedule(kind, cron, settings.time_zone));
     if (made) continue;
@@ -54,6 +59,12 @@ Status State::make_builtin_schedules() {
              {{"schedule", kind}, {"error", made.error().message}});
   }
   return {};
+}
+
+/// Somebody's own schedule runs whether or not there is something to do.
+bool State::is_wanted(const Schedule& schedule) const {
+  if (!schedule.is_builtin || schedule.kind != kEmbedding) return true;
+  return settings.wants_embedding && settings.wants_embedding();
 }
 
 Result<JobId> State::enqueue_scheduled(const Schedule& schedule) {
@@ -80,7 +91,7 @@ Result<JobId> State::enqueue_scheduled(const Schedule& schedule) {
 Status State::enqueue_embedding() {
   if (settings.only_jobs) return {};
   JobRequest request;
-  request.kind = "vault_embed";
+  request.kind = kEmbedding;
   request.input = Json{{"reset", false}};
   request.owner = builtin_owner();
   request.keep = true;
@@ -126,7 +137,8 @@ Status State::run_schedules() {
       [this](const JobId& id) -> Status {
         INDX_TRY(request_cancel(id));
         return {};
-      }};
+      },
+      [this](const Schedule& schedule) { return is_wanted(schedule); }};
   for (const auto& fired : INDX_TRY(schedules.fire_due(runs))) INDX_TRY(tell_fired(fired));
   return {};
 }

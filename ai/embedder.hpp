@@ -9,6 +9,8 @@
 
 namespace indx {
 
+class RemoteEmbedder;
+
 /// Turns texts into vectors whose dot product says how alike in meaning they are. `embed` blocks;
 /// call it where blocking is fine. Safe from several threads at once.
 class Embedder {
@@ -29,6 +31,10 @@ class Embedder {
   /// `ai_input_too_large`, `cancelled`. All texts or none: there is no partial answer.
   virtual Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
                                                         const CancelToken& cancel) = 0;
+
+  /// Itself where its calls leave this process, so that they have to be counted and kept within
+  /// limits; nullptr: it works here.
+  virtual RemoteEmbedder* remote() { return nullptr; }
 };
 
 }  // namespace indx

@@ -10,7 +10,6 @@
 namespace indx {
 namespace {
 
-constexpr int kMaxRetries = 3;
 constexpr auto kRetryWindow = std::chrono::seconds(60);
 constexpr std::chrono::milliseconds kFirstWait{500};
 constexpr const char* kFinishNames[] = {"stop", "length", "content_filter", "error"};
@@ -138,7 +137,7 @@ Result<GenerateReply> generate_with_retry(Provider& provider, const GenerateRequ
     auto result = hooks.on_delta ? provider.generate_stream(asked, cancel, on_delta)
                                  : provider.generate(asked, cancel);
     if (hooks.on_result) hooks.on_result(attempt, result);
-    if (result || has_begun || attempt > kMaxRetries) return result;
+    if (result || has_begun || attempt > hooks.most_retries) return result;
     if (!has_asked_again && result.error().details.value("may_ask_again", false)) {
       asked.messages.push_back(second_question(result.error()));
       has_asked_again = true;

@@ -108,9 +108,10 @@ struct RetryHooks {
       wait;                                       ///< returns early on cancel
   std::function<std::chrono::nanoseconds()> now;  ///< monotonic
   OnDelta on_delta;                               ///< set: the call is streamed
+  int most_retries = 3;                           ///< after the first try
 };
 
-/// One call with transport retries (rule G8): at most 3 after the first try, none begun later than
+/// One call with transport retries (rule G8): a few after the first try, none begun later than
 /// 60 s after the start, and none before Retry-After has passed. A model that was asked for JSON by
 /// words alone is asked once more when its answer does not fit, with what was wrong. Nothing is
 /// tried again after a first delta: who reads them would read them twice.

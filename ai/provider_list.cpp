@@ -151,7 +151,7 @@ Result<std::unique_ptr<Embedder>> make_remote_embedder(const AiConfig& config) {
   warn_of_open_key(format->upstream());
   auto made = make_http_embedder(config, std::move(format));
   if (config.test_record) return make_recording_embedder(std::move(made), config.fixtures_dir);
-  return made;
+  return Made(std::move(made));
 }
 
 }  // namespace indx

@@ -110,10 +110,12 @@ const std::vector<ConfigKey>& config_keys() {
              "gemini, vercel-ai-gateway, replay (recorded answers) or none."),
       variable_only(
           "embeddings.provider", "INDX_EMBEDDINGS_PROVIDER", Text,
-          "What makes vectors for search by meaning; left out: builtin where ai.provider is. "
+          "What makes vectors for search by meaning: builtin, openai, ollama, gemini, "
+          "vercel-ai-gateway, replay or none; left out: builtin where ai.provider is, else none. "
           "Stands for ai.provider where that is not set."),
       variable_only("embeddings.model", "INDX_EMBEDDINGS_MODEL", Text,
-                    "The model for vectors; left out: the provider's usual one."),
+                    "The model for vectors; left out: the provider's usual one. Vectors of another "
+                    "one wait for `vault embed --reset`."),
       safety("ai.model", "INDX_AI_MODEL", Text,
              "The model to ask; every provider but builtin needs one."),
       variable_only("openai.base_url", "INDX_OPENAI_BASE_URL", Text,

@@ -141,6 +141,12 @@ std::string program_help(const std::vector<Command>& commands) {
          "the vault; else in this process.\n";
 }
 
+/// Null: it needs none.
+Json required_role(const Operation& operation) {
+  if (!operation.needs_provider) return Json();
+  return operation.role == AiRole::Either ? Json("either") : Json(name(operation.role));
+}
+
 Json operation_contract(const Operation& operation, const std::vector<Command>& commands) {
   Json scopes = Json::array(), failures = Json::array();
   for (const Scope scope : operation.scopes) scopes.push_back(std::string(name(scope)));
@@ -162,6 +168,7 @@ Json operation_contract(const Operation& operation, const std::vector<Command>& 
           {"effect", effect},
           {"is_idempotent", operation.is_idempotent},
           {"needs_provider", operation.needs_provider},
+          {"required_role", required_role(operation)},
           {"scopes", scopes},
           {"http", {{"method", operation.route.method}, {"path", operation.route.pattern}}},
           {"cli", command == commands.end() ? "" : "indx " + usage_of(*command)},

@@ -66,7 +66,7 @@ int run(const Program& program, const Invocation& invocation) {
     case Special::Schema:
       return print_result(contract(program.registry, program.commands, text_of("operation")));
     case Special::OpenApi:
-      return print_result(openapi_document(program.registry, true));
+      return print_result(openapi_document(program.registry, {.chat = true, .embeddings = true}));
     case Special::Man:
       return print_text(man_page(program.commands));
     case Special::Version:

@@ -232,8 +232,11 @@ class RemoteDispatcher : public Dispatcher {
   }
 
   const Registry& registry() const override { return registry_; }
-  bool has_provider() const override {
-    return !RemoteDispatcher::health_of_server().value("provider", "").empty();
+  bool has_provider() const override { return RemoteDispatcher::ai_roles().chat; }
+  AiRoles ai_roles() const override {
+    const Json server = RemoteDispatcher::health_of_server();
+    return {.chat = !server.value("provider", "").empty(),
+            .embeddings = !server.value("embeddings", "").empty()};
   }
   Json health() override { return health_of_server(); }
   Result<Principal> authenticate(const std::string&) override {

@@ -388,7 +388,7 @@ void add_operational_routes(Router& router, Dispatcher& dispatcher) {
       const auto principal = authenticate_request(request, dispatcher, Surface::Api);
       if (!principal) return error_response(principal.error(), request.id);
     }
-    return json_response(200, openapi_document(dispatcher.registry(), dispatcher.has_provider()),
+    return json_response(200, openapi_document(dispatcher.registry(), dispatcher.ai_roles()),
                          request.id);
   });
   add_plain(router, "/metrics", [&dispatcher](const HttpRequest& request) {

@@ -123,6 +123,7 @@ Result<Schedules::Fired> Schedules::fire(Schedule schedule, const Runs& runs) {
     return fired;
   }
   std::vector<Timestamp> passed;
+  if (runs.is_wanted && !runs.is_wanted(fired.schedule)) found->passed.clear();
   for (const auto slot : found->passed)
     if (!INDX_TRY(has_slot(name, slot))) passed.push_back(slot);
   const auto missed = passed.size() - slots_to_run(fired.schedule.catch_up, passed, now);

@@ -43,6 +43,9 @@ class Schedules {
     /// taken key) skips the slot; any other ends `fire_due`.
     std::function<Result<JobId>(const Schedule&)> enqueue;
     std::function<Status(const JobId&)> cancel;
+    /// Whether there is anything to do; slots of a schedule that is not wanted pass without a
+    /// trace. Empty: always.
+    std::function<bool(const Schedule&)> is_wanted = {};
   };
   /// What became of one schedule's slots.
   struct Fired {

@@ -233,7 +233,7 @@ void McpServer::notification(const McpPeer& peer, const RpcMessage& message) {
 void McpServer::list_tools(const McpPeer& peer, const CallPtr& call) const {
   Json tools = Json::array();
   for (const Operation* operation :
-       dispatcher_.registry().visible_to(peer.principal, dispatcher_.has_provider()))
+       dispatcher_.registry().visible_to(peer.principal, dispatcher_.ai_roles()))
     if (operation->is_listed_in_mcp) tools.push_back(tool_descriptor(*operation, *peer.protocol));
   call->answer_result({{"tools", std::move(tools)}});
 }
@@ -257,11 +257,8 @@ void McpServer::call_tool(const McpPeer& peer, const RpcMessage& message, const 
     return call->answer_fault(kRpcInvalidParams,
                               cat("Unknown tool ", *tool, ". tools/list names those there are."));
   if (!may_call(peer.principal, *operation)) return refuse_hidden_tool(peer, *operation, call);
-  if (operation->needs_provider && !dispatcher_.has_provider())
-    return call->answer_result(tool_error(make_error(
-        Reason::AiUnavailable,
-        cat(*tool,
-            " needs an AI provider and none is configured. Set INDX_AI_PROVIDER and restart."))));
+  if (!operation->is_available(dispatcher_.ai_roles()))
+    return call->answer_result(tool_error(operation->lacks_role()));
 
   const Json* arguments = member(message.params, "arguments");
   auto prepared = tool_arguments(*operation, arguments ? *arguments : Json(nullptr));

@@ -279,6 +279,7 @@ struct Definition {
   bool is_idempotent = false;
   bool reads_index = false;  ///< the answer says `indexing: true` while the index is being filled
   bool needs_provider = false;
+  AiRole role = AiRole::Chat;
   bool is_ai = false;
   bool is_listed_in_mcp = true;
   bool takes_file = false, gives_file = false;
@@ -315,6 +316,7 @@ Operation define(Definition<Input, Output> d) {
   op.needs = d.needs;
   op.is_idempotent = d.is_idempotent;
   op.needs_provider = d.needs_provider;
+  op.role = d.role;
   op.is_ai = d.is_ai;
   op.is_listed_in_mcp = d.is_listed_in_mcp;
   op.takes_file = d.takes_file;

@@ -134,6 +134,7 @@ class LocalDispatcher : public Dispatcher {
 
   const Registry& registry() const override { return registry_; }
   bool has_provider() const override { return backend_.has_provider(); }
+  AiRoles ai_roles() const override { return backend_.ai_roles(); }
   Result<Principal> authenticate(const std::string& token) override {
     return backend_.authenticate(token);
   }
@@ -183,12 +184,7 @@ class LocalDispatcher : public Dispatcher {
                              {"limit_per_minute", backend_.config().rate_limit_per_minute}});
     }
     INDX_TRY(check_scopes(operation, call.principal, operation.scopes));
-    if (operation.needs_provider && !backend_.has_provider())
-      return make_error(Reason::AiUnavailable,
-                        cat("`", operation.name,
-                            "` needs an AI provider and none is configured: set INDX_AI_PROVIDER "
-                            "(`builtin` needs no key)."),
-                        Json{{"required_role", "chat"}});
+    if (!operation.is_available(backend_.ai_roles())) return operation.lacks_role();
     call.input = INDX_TRY(validate(operation.input, call.input));
     if (operation.takes_file && !call.upload)
       return invalid(cat("`", operation.name, "` needs a file with the call."),

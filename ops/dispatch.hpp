@@ -57,6 +57,7 @@ class Dispatcher {
 
   virtual const Registry& registry() const = 0;
   virtual bool has_provider() const = 0;
+  virtual AiRoles ai_roles() const { return {.chat = has_provider()}; }
   /// The principal of a bearer token; `unauthorized` for anything else. Safe to call often: cached
   /// for a moment.
   virtual Result<Principal> authenticate(const std::string& token) = 0;
@@ -95,6 +96,7 @@ class Backend {
   virtual const Config& config() const = 0;
   virtual const Clock& clock() const = 0;
   virtual bool has_provider() const = 0;
+  virtual AiRoles ai_roles() const { return {.chat = has_provider()}; }
   virtual bool is_draining() const = 0;
   virtual Json health() = 0;
 

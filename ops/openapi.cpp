@@ -255,10 +255,10 @@ Json plain_object(const PlainRoute& route) {
 
 }  // namespace
 
-Json openapi_document(const Registry& registry, bool has_provider) {
+Json openapi_document(const Registry& registry, const AiRoles& roles) {
   Json paths = Json::object();
   for (const auto& operation : registry.all()) {
-    if (operation.needs_provider && !has_provider) continue;
+    if (!operation.is_available(roles)) continue;
     std::string method = operation.route.method;
     std::transform(method.begin(), method.end(), method.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

@@ -3,8 +3,8 @@
 
 namespace indx {
 
-/// The OpenAPI 3.1 document of the registry; operations that need a provider only when there is
+/// The OpenAPI 3.1 document of the registry; operations that need a role of AI only when there is
 /// one.
-Json openapi_document(const Registry& registry, bool has_provider);
+Json openapi_document(const Registry& registry, const AiRoles& roles);
 
 }  // namespace indx

@@ -1,5 +1,7 @@
 #include "ops/operation.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 
 namespace indx {
@@ -46,11 +48,38 @@ JobRequest job_request(const Operation& operation, Json input, JobOwner owner,
 }
 
 std::string Operation::stream_prefix() const {
-  return needs_provider || name.starts_with("ai_") ? "ai." : "";
+  const bool needs_chat = needs_provider && role != AiRole::Embeddings;
+  return needs_chat || name.starts_with("ai_") ? "ai." : "";
 }
 
 Registry::Registry(std::vector<Operation> operations)
     : operations_(std::make_shared<const std::vector<Operation>>(std::move(operations))) {}
+
+bool has_role(const AiRoles& roles, AiRole role) {
+  switch (role) {
+    case AiRole::Chat:
+      return roles.chat;
+    case AiRole::Embeddings:
+      return roles.embeddings;
+    case AiRole::Either:
+      break;
+  }
+  return roles.any();
+}
+
+std::string_view name(AiRole role) { return role == AiRole::Chat ? "chat" : "embeddings"; }
+
+Error Operation::lacks_role() const {
+  const bool wants_chat = role == AiRole::Chat;
+  return make_error(Reason::AiUnavailable,
+                    wants_chat ? cat("`", name,
+                                     "` needs an AI provider and none is configured: set "
+                                     "INDX_AI_PROVIDER (`builtin` needs no key).")
+                               : cat("`", name,
+                                     "` needs a model for embeddings and none is configured: set "
+                                     "INDX_EMBEDDINGS_PROVIDER (`builtin` needs no key)."),
+                    {{"required_role", indx::name(role)}});
+}
 
 const Operation* Registry::find(std::string_view name) const {
   const auto it = std::find_if(all().begin(), all().end(),
@@ -59,10 +88,10 @@ const Operation* Registry::find(std::string_view name) const {
 }
 
 std::vector<const Operation*> Registry::visible_to(const Principal& principal,
-                                                   bool has_provider) const {
+                                                   const AiRoles& roles) const {
   std::vector<const Operation*> visible;
   for (const auto& operation : all()) {
-    if ((operation.needs_provider || operation.is_ai) && !has_provider) continue;
+    if (!operation.is_available(roles) || (operation.is_ai && !roles.any())) continue;
     const bool allowed = std::all_of(operation.scopes.begin(), operation.scopes.end(),
                                      [&](Scope scope) { return principal.has(scope); });
     if (allowed) visible.push_back(&operation);

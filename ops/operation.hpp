@@ -23,6 +23,18 @@ enum class Effect : std::uint8_t {
   Destructive  ///< may lose something a person made: the CLI wants --yes
 };
 
+/// What a server has of the two roles of AI (row D2).
+struct AiRoles {
+  bool chat = false;        ///< answers come from a model, or from the builtin rules
+  bool embeddings = false;  ///< texts get vectors
+  bool any() const { return chat || embeddings; }
+};
+/// Which of them an operation cannot do without.
+enum class AiRole : std::uint8_t { Chat, Embeddings, Either };
+bool has_role(const AiRoles& roles, AiRole role);
+/// For `required_role`: `chat`, `embeddings`; of Either the one that does more.
+std::string_view name(AiRole role);
+
 /// What a handler asks of its Context.
 enum class Needs : std::uint8_t {
   Engine,  ///< anything
@@ -85,9 +97,9 @@ struct Operation {
   Effect effect = Effect::Reads;
   Needs needs = Needs::Engine;
   bool is_idempotent = false;   ///< the same call twice changes nothing more
-  bool needs_provider = false;  ///< listed only while an AI provider is configured
-  bool is_ai = false;  ///< advertised only while a provider is configured, though it may answer
-                       ///< without (ai_status)
+  bool needs_provider = false;  ///< answers, and is listed, only with its `role`
+  AiRole role = AiRole::Chat;
+  bool is_ai = false;  ///< advertised only with some role, though it may answer without (ai_status)
   bool is_listed_in_mcp = true;
   bool takes_file = false;  ///< the call comes with a file, which is the body of a request
   bool gives_file = false;  ///< the answer comes with a file, which is the body of a response
@@ -131,6 +143,10 @@ struct Operation {
   /// The largest page that it gives, at most `most`.
   int page_size(int most) const;
 
+  /// Whether it answers where these roles are configured.
+  bool is_available(const AiRoles& roles) const { return !needs_provider || has_role(roles, role); }
+  /// The refusal where it does not: `ai_unavailable` {required_role}.
+  Error lacks_role() const;
   /// Whether an Idempotency-Key means something: the call changes something or may cost money
   /// (G16).
   bool takes_idempotency_key() const { return effect != Effect::Reads || needs_provider; }
@@ -150,8 +166,8 @@ class Registry {
   explicit Registry(std::vector<Operation> operations);
   const std::vector<Operation>& all() const { return *operations_; }
   const Operation* find(std::string_view name) const;
-  /// Those a principal may call at all: filtered by scope, and by whether AI is configured.
-  std::vector<const Operation*> visible_to(const Principal& principal, bool has_provider) const;
+  /// Those a principal may call at all: filtered by scope, and by the roles of AI that there are.
+  std::vector<const Operation*> visible_to(const Principal& principal, const AiRoles& roles) const;
 
  private:
   std::shared_ptr<const std::vector<Operation>> operations_;  // shared: with the copies

@@ -109,6 +109,9 @@ class GeminiFormat : public WireFormat {
       vectors.push_back(member(embedding, "values"));
     return vectors;
   }
+  std::optional<std::int64_t> read_embedded_tokens(const Json& body) const override {
+    return count_member(member(body, "usageMetadata"), "promptTokenCount");
+  }
 
  private:
   std::pair<std::string, std::string> authorization() const override {

@@ -1,15 +1,13 @@
+#include "ai/prices.hpp"
 #include "ai/providers/http_provider.hpp"
 #include "ai/providers/upstream_client.hpp"
 #include "base/text.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 
 namespace indx {
 namespace {
-
-constexpr std::size_t kEmbedBatch = 32;  // row G23
 
 /// To length 1; false when it is no list of numbers.
 bool read_unit_vector(const Json& numbers, std::vector<float>& out) {
@@ -28,51 +26,51 @@ bool read_unit_vector(const Json& numbers, std::vector<float>& out) {
   return true;
 }
 
-class HttpEmbedder : public Embedder {
+class HttpEmbedder : public RemoteEmbedder {
  public:
   HttpEmbedder(const AiConfig& config, std::unique_ptr<WireFormat> format)
       : format_(std::move(format)), client_(config, *format_) {}
 
-  std::string model_id() const override {
-    return cat(format_->upstream().provider, '/', format_->upstream().model);
-  }
+  std::string provider() const override { return format_->upstream().provider; }
+  std::string model() const override { return format_->upstream().model; }
+  std::string model_id() const override { return cat(provider(), '/', model()); }
   std::size_t dimension() const override { return dimension_; }
 
-  Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
-                                                const CancelToken& cancel) override {
-    std::vector<std::size_t> places;  // of the texts that hold something
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      if (!trim(texts[i]).empty()) places.push_back(i);
-    std::vector<std::vector<float>> vectors(texts.size());
-    for (std::size_t begin = 0; begin < places.size(); begin += kEmbedBatch) {
-      const auto end = std::min(begin + kEmbedBatch, places.size());
-      std::vector<std::string> batch;
-      for (auto i = begin; i < end; ++i) batch.push_back(texts[places[i]]);
-      auto part = INDX_TRY(embed_batch(batch, cancel));
-      for (auto i = begin; i < end; ++i) vectors[places[i]] = std::move(part[i - begin]);
+  Result<EmbedReply> embed_batch(std::span<const std::string> texts,
+                                 const CancelToken& cancel) override {
+    const auto body = INDX_TRY(client_.exchange(format_->embed_call(texts), cancel));
+    EmbedReply reply;
+    reply.usage = usage_of(texts, body);
+    const auto bad = [&](const char* what) {
+      auto error = client_.failure(what, "parse", 200, "");
+      error.details["usage"] = to_json(reply.usage);  // it was billed all the same
+      return error;
+    };
+    const auto lists = format_->read_embeddings(body);
+    if (lists.size() != texts.size())
+      return bad("The AI provider's answer does not hold one vector for each text.");
+    reply.vectors.resize(lists.size());
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      if (!read_unit_vector(lists[i], reply.vectors[i]))
+        return bad("The AI provider's answer holds what is no vector.");
+      std::size_t known = 0;
+      if (!dimension_.compare_exchange_strong(known, reply.vectors[i].size()) &&
+          known != reply.vectors[i].size())
+        return bad("The AI provider's vectors have changing dimensions.");
     }
-    for (auto& vector : vectors) vector.resize(dimension_);
-    return vectors;
+    return reply;
   }
 
  private:
-  Result<std::vector<std::vector<float>>> embed_batch(const std::vector<std::string>& batch,
-                                                      const CancelToken& cancel) {
-    const auto body = INDX_TRY(client_.exchange(format_->embed_call(batch), cancel));
-    const auto bad = [&](const char* what) { return client_.failure(what, "parse", 200, ""); };
-    const auto lists = format_->read_embeddings(body);
-    if (lists.size() != batch.size())
-      return bad("The AI provider's answer does not hold one vector for each text.");
-    std::vector<std::vector<float>> vectors(lists.size());
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-      if (!read_unit_vector(lists[i], vectors[i]))
-        return bad("The AI provider's answer holds what is no vector.");
-      std::size_t known = 0;
-      if (!dimension_.compare_exchange_strong(known, vectors[i].size()) &&
-          known != vectors[i].size())
-        return bad("The AI provider's vectors have changing dimensions.");
-    }
-    return vectors;
+  AiUsage usage_of(std::span<const std::string> texts, const Json& body) const {
+    const auto reported = format_->read_embedded_tokens(body);
+    AiUsage usage;
+    usage.source = reported ? "reported" : "estimated";
+    usage.input_tokens = reported.value_or(0);
+    if (!reported)
+      for (const auto& text : texts) usage.input_tokens += estimate_tokens(text);
+    usage.cost_usd = cost_of(provider(), model(), usage.input_tokens, 0);
+    return usage;
   }
 
   const std::unique_ptr<WireFormat> format_;
@@ -82,8 +80,8 @@ class HttpEmbedder : public Embedder {
 
 }  // namespace
 
-std::unique_ptr<Embedder> make_http_embedder(const AiConfig& config,
-                                             std::unique_ptr<WireFormat> format) {
+std::unique_ptr<RemoteEmbedder> make_http_embedder(const AiConfig& config,
+                                                   std::unique_ptr<WireFormat> format) {
   return std::make_unique<HttpEmbedder>(config, std::move(format));
 }
 

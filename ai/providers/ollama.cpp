@@ -91,6 +91,9 @@ class OllamaFormat : public WireFormat {
     return vectors.is_array() ? std::vector<Json>(vectors.begin(), vectors.end())
                               : std::vector<Json>();
   }
+  std::optional<std::int64_t> read_embedded_tokens(const Json& body) const override {
+    return count_member(body, "prompt_eval_count");
+  }
 };
 
 }  // namespace

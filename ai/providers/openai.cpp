@@ -129,6 +129,9 @@ class OpenAiFormat : public WireFormat {
     }
     return vectors;
   }
+  std::optional<std::int64_t> read_embedded_tokens(const Json& body) const override {
+    return count_member(member(body, "usage"), "prompt_tokens");
+  }
 
  private:
   std::string system_text(const GenerateRequest& request) const {

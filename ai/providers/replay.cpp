@@ -150,23 +150,25 @@ class ReplayProvider : public Provider {
   const Fixtures fixtures_;
 };
 
-class RecordingEmbedder : public Embedder {
+class RecordingEmbedder : public RemoteEmbedder {
  public:
-  RecordingEmbedder(std::unique_ptr<Embedder> inner, std::string folder)
+  RecordingEmbedder(std::unique_ptr<RemoteEmbedder> inner, std::string folder)
       : inner_(std::move(inner)), fixtures_(inner_->model_id(), std::move(folder)) {}
+  std::string provider() const override { return inner_->provider(); }
+  std::string model() const override { return inner_->model(); }
   std::string model_id() const override { return inner_->model_id(); }
   std::size_t dimension() const override { return inner_->dimension(); }
 
-  Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
-                                                const CancelToken& cancel) override {
-    auto vectors = INDX_TRY(inner_->embed(texts, cancel));
+  Result<EmbedReply> embed_batch(std::span<const std::string> texts,
+                                 const CancelToken& cancel) override {
+    auto reply = INDX_TRY(inner_->embed_batch(texts, cancel));
     for (std::size_t i = 0; i < texts.size(); ++i)
-      INDX_TRY(fixtures_.keep(vector_request_json(model_id(), texts[i]), Json(vectors[i])));
-    return vectors;
+      INDX_TRY(fixtures_.keep(vector_request_json(model_id(), texts[i]), Json(reply.vectors[i])));
+    return reply;
   }
 
  private:
-  const std::unique_ptr<Embedder> inner_;
+  const std::unique_ptr<RemoteEmbedder> inner_;
   const Fixtures fixtures_;
 };
 
@@ -181,6 +183,10 @@ class ReplayEmbedder : public Embedder {
                                                 const CancelToken&) override {
     std::vector<std::vector<float>> vectors;
     for (const auto& text : texts) {
+      if (trim(text).empty()) {  // nobody was asked for it
+        vectors.emplace_back();
+        continue;
+      }
       const auto reply = INDX_TRY(fixtures_.find(vector_request_json(model_id_, text)));
       std::vector<float> vector;
       for (const auto& number : reply)
@@ -189,6 +195,7 @@ class ReplayEmbedder : public Embedder {
       if (!vector.empty()) dimension_ = vector.size();
       vectors.push_back(std::move(vector));
     }
+    for (auto& vector : vectors) vector.resize(dimension_);
     return vectors;
   }
 
@@ -210,7 +217,7 @@ std::unique_ptr<Provider> make_replay_provider(std::string name, std::string mod
   return std::make_unique<ReplayProvider>(std::move(name), std::move(model), std::move(folder));
 }
 
-std::unique_ptr<Embedder> make_recording_embedder(std::unique_ptr<Embedder> inner,
+std::unique_ptr<Embedder> make_recording_embedder(std::unique_ptr<RemoteEmbedder> inner,
                                                   std::string folder) {
   return std::make_unique<RecordingEmbedder>(std::move(inner), std::move(folder));
 }

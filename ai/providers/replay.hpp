@@ -1,6 +1,5 @@
 #pragma once
-#include "ai/embedder.hpp"
-#include "ai/provider.hpp"
+#include "ai/remote_embedder.hpp"
 
 namespace indx {
 
@@ -17,7 +16,7 @@ std::unique_ptr<Provider> make_replay_provider(std::string name, std::string mod
                                                std::string folder);
 
 /// The same for vectors, with a fixture for each text.
-std::unique_ptr<Embedder> make_recording_embedder(std::unique_ptr<Embedder> inner,
+std::unique_ptr<Embedder> make_recording_embedder(std::unique_ptr<RemoteEmbedder> inner,
                                                   std::string folder);
 std::unique_ptr<Embedder> make_replay_embedder(std::string model_id, std::string folder);
 

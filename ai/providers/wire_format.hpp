@@ -61,6 +61,10 @@ class WireFormat {
   virtual HttpClientRequest embed_call(std::span<const std::string> /*texts*/) const { return {}; }
   /// One JSON list of numbers for each text; empty when the body is something else.
   virtual std::vector<Json> read_embeddings(const Json& /*body*/) const { return {}; }
+  /// Tokens of the texts, where the answer with their vectors tells them.
+  virtual std::optional<std::int64_t> read_embedded_tokens(const Json& /*body*/) const {
+    return std::nullopt;
+  }
 
  protected:
   HttpClientRequest get(const std::string& path) const;

@@ -1,3 +1,4 @@
+#include "ai/remote_embedder.hpp"
 #include "base/text.hpp"
 #include "ops/ai/ai_scope.hpp"
 #include "ops/define.hpp"
@@ -9,8 +10,7 @@
 namespace indx {
 namespace vault_embed_op {
 
-/// Texts that a model is given at once (row G23).
-constexpr int kBatch = 32;
+constexpr int kBatch = static_cast<int>(kEmbedBatch);
 
 struct Input {
   bool reset = false;
@@ -137,8 +137,11 @@ Operation vault_embed() {
       .execution = Execution::Job,
       .effect = Effect::Writes,
       .is_idempotent = true,
+      .needs_provider = true,
+      .role = AiRole::Embeddings,
       .is_listed_in_mcp = false,
       .job = {.max_running = 1,
+              .retry = {.base = std::chrono::seconds(5), .cap = std::chrono::minutes(5)},
               .unique_key =
                   [](const Json& input) {
                     return std::string(input.value("reset", false) ? "reset" : "catch_up");

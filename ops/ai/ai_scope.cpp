@@ -1,6 +1,7 @@
 #include "ops/ai/ai_scope.hpp"
 
 #include "base/text.hpp"
+#include "ops/search/retrieval.hpp"
 
 #include <algorithm>
 #include <set>
@@ -53,33 +54,23 @@ Paths tag_paths(Context& ctx, const AiScope& scope) {
   return std::set<std::string>(paths.begin(), paths.end());
 }
 
-Result<NoteFilter> query_filter(const Json& filters) {
-  NoteFilter filter;
-  for (const auto& [key, value] : filters.items()) {
-    if (key == "path_glob" && value.is_string())
-      filter.path_glob = value.get<std::string>();
-    else if (key == "tag" && value.is_string())
-      filter.tags = {value.get<std::string>()};
-    else if (key == "frontmatter" && value.is_object())
-      filter.frontmatter = value;
-    else
-      return invalid(cat("`scope.filters.", key,
-                         "` is not a filter: path_glob (text), tag (text), frontmatter (object)."),
-                     Json{{"path", "scope.filters." + key},
-                          {"expected", "path_glob, tag or frontmatter"},
-                          {"actual", "another field"}});
-  }
-  return filter;
-}
-
-Paths query_paths(Context& ctx, const AiScope& scope) {
+/// As vault_search finds them in this mode; `warnings` tell why it went by words alone.
+Paths query_paths(Context& ctx, const AiScope& scope, std::vector<Json>& warnings) {
   if (scope.q.empty()) return missing_field(scope, "q");
+  const auto filter = INDX_TRY(filter_of(scope.filters.value, "scope.filters"));
+  const Retrieved found = INDX_TRY(retrieve_by_meaning(
+      ctx, {{scope.q, filter}, scope.mode, static_cast<std::size_t>(scope.limit)}));
+  warnings.insert(warnings.end(), found.warnings.begin(), found.warnings.end());
+  std::set<std::string> paths;
+  if (found.source) {
+    for (const auto& note : found.notes) paths.insert(note.path);
+    return paths;
+  }
   SearchRequest request;
   request.q = scope.q;
-  request.filter = INDX_TRY(query_filter(scope.filters.value));
+  request.filter = filter;
   request.limit = scope.limit;
   const Page<SearchHit> page = INDX_TRY(ctx.index().search(request));
-  std::set<std::string> paths;
   for (const auto& hit : page.rows) paths.insert(hit.path);
   return paths;
 }
@@ -104,11 +95,11 @@ Paths linked_paths(Context& ctx, const AiScope& scope) {
   return reached;
 }
 
-Paths all_paths(Context& ctx, const AiScope& scope) {
+Paths all_paths(Context& ctx, const AiScope& scope, std::vector<Json>& warnings) {
   if (scope.kind == "paths") return named_paths(scope);
   if (scope.kind == "glob") return glob_paths(ctx, scope);
   if (scope.kind == "tag") return tag_paths(ctx, scope);
-  if (scope.kind == "query") return query_paths(ctx, scope);
+  if (scope.kind == "query") return query_paths(ctx, scope, warnings);
   return linked_paths(ctx, scope);
 }
 
@@ -134,8 +125,9 @@ Fields<AiScope> AiScope::fields() {
             "glob: notes whose path matches, such as `Projects/**`.", optional, length(0, 1024)),
       field("tag", &AiScope::tag, "tag: notes with it or one below it.", optional, length(0, 256)),
       field("q", &AiScope::q, "query: notes found by these words.", optional, length(0, 4096)),
-      field("mode", &AiScope::mode, "query: how to search.", optional,
-            one_of({"lexical", "semantic", "hybrid"})),
+      field("mode", &AiScope::mode,
+            "query: by words, by meaning, or both; without embeddings by words, with a warning.",
+            optional, one_of({"lexical", "semantic", "hybrid"})),
       field("limit", &AiScope::limit, "query: most notes.", optional, between(1, 200)),
       field("filters", &AiScope::filters,
             "query: {path_glob, tag, frontmatter} that must match too.", optional),
@@ -144,16 +136,35 @@ Fields<AiScope> AiScope::fields() {
             "note: also what it links to, this many hops away.", optional, between(0, 5))};
 }
 
+Result<NoteFilter> filter_of(const Json& filters, const std::string& where) {
+  NoteFilter filter;
+  for (const auto& [key, value] : filters.items()) {
+    if (key == "path_glob" && value.is_string())
+      filter.path_glob = value.get<std::string>();
+    else if (key == "tag" && value.is_string())
+      filter.tags = {value.get<std::string>()};
+    else if (key == "frontmatter" && value.is_object())
+      filter.frontmatter = value;
+    else
+      return invalid(cat("`", where, ".", key,
+                         "` is not a filter: path_glob (text), tag (text), frontmatter (object)."),
+                     Json{{"path", cat(where, ".", key)},
+                          {"expected", "path_glob, tag or frontmatter"},
+                          {"actual", "another field"}});
+  }
+  return filter;
+}
+
 bool ai_may_read(const AiConfig& config, const std::string& path) {
   if (matches_any(config.deny_globs, path)) return false;
   return config.allow_globs.empty() || matches_any(config.allow_globs, path);
 }
 
 Result<ScopePaths> scope_paths(Context& ctx, const AiScope& scope) {
-  const auto all = INDX_TRY(all_paths(ctx, scope));
+  ScopePaths result;
+  const auto all = INDX_TRY(all_paths(ctx, scope, result.warnings));
   const PathScope caller = ctx.principal().path_scope();
   const bool is_named = scope.kind == "paths";
-  ScopePaths result;
   for (const auto& path : all) {
     if (!caller.allows(path)) {
       if (is_named || (scope.kind == "note" && path == scope.path))
@@ -177,8 +188,6 @@ Result<ScopePaths> scope_paths(Context& ctx, const AiScope& scope) {
     result.warnings.push_back(Json{{"code", "globs_excluded"},
                                    {"reason", "ai.allow_globs and ai.deny_globs"},
                                    {"paths", result.excluded}});
-  if (scope.kind == "query" && scope.mode != "lexical")
-    result.warnings.push_back("embeddings_unavailable");
   return result;
 }
 

@@ -24,7 +24,8 @@ void sort_by(std::vector<RetrievedNote>& notes, double RetrievedNote::*score) {
 
 bool is_model_trouble(const Error& error) {
   return error.reason == Reason::AiUnavailable || error.reason == Reason::AiProviderError ||
-         error.reason == Reason::AiQuotaExceeded || error.reason == Reason::AiInputTooLarge;
+         error.reason == Reason::AiQuotaExceeded || error.reason == Reason::AiInputTooLarge ||
+         error.reason == Reason::RateLimited;
 }
 
 bool can_search(Vectors vectors) {
@@ -182,10 +183,10 @@ Result<Retrieved> retrieve_by_meaning(Context& ctx, const RetrievalRequest& requ
     auto source = retrieval.ask(request.question, true);
     if (source.has_value())
       out.source = std::move(*source);
-    else if (is_model_trouble(source.error()))
-      vectors = Vectors::Off;
-    else
+    else if (!is_model_trouble(source.error()))
       return source.error();
+    else if (vectors = INDX_TRY(retrieval.vectors()); can_search(vectors))
+      vectors = Vectors::Off;  // of no use to this question
   }
   out.warnings = warnings_of(vectors);
   if (!out.source) return out;

@@ -141,7 +141,7 @@ TEST_CASE("an error about a secret argument does not repeat it", "[actors][jobs-
 }
 
 TEST_CASE("a secret argument is a write-only password in OpenAPI", "[actors][jobs-65]") {
-  const auto document = openapi_document(with_secret_operation(nullptr), true);
+  const auto document = openapi_document(with_secret_operation(nullptr), {true, true});
   const auto& body = document["paths"]["/v1/test/secret"]["post"]["requestBody"];
   const auto& key = body["content"]["application/json"]["schema"]["properties"]["api_key"];
   CHECK(key["format"] == "password");

@@ -76,6 +76,35 @@ TEST_CASE("a vault clears up each night and checks itself each week, unless some
   CHECK(s.state->schedules.list().value().size() == 2);
 }
 
+TEST_CASE(
+    "with a model for embeddings a vault comes back to what has no vector, four times an hour",
+    "[actors][schedules][A69]") {
+  ScheduledState s;
+  bool is_wanted = false;
+  s.state->settings.wants_embedding = [&] { return is_wanted; };
+  REQUIRE(s.state->make_builtin_schedules());
+  CHECK(s.next_of("vault_embed") == "2026-03-16T10:15");
+  REQUIRE(s.state->run_schedules());
+
+  s.clock.advance(std::chrono::minutes(15));
+  REQUIRE(s.state->run_schedules());
+  CHECK(s.told("job.created").empty());
+  CHECK(s.told("schedule.*").empty());
+  CHECK(s.next_of("vault_embed") == "2026-03-16T10:30");
+
+  is_wanted = true;
+  s.clock.advance(std::chrono::minutes(15));
+  REQUIRE(s.state->run_schedules());
+  REQUIRE(s.told("job.created").size() == 1);
+  CHECK(s.told("job.created")[0].data["operation"] == "vault_embed");
+
+  s.open(std::nullopt);  // and without a model: the schedule is still there, and does nothing
+  s.clock.advance(std::chrono::hours(1));
+  REQUIRE(s.state->make_builtin_schedules());
+  REQUIRE(s.state->run_schedules());
+  CHECK(s.told("job.created").size() == 1);
+}
+
 TEST_CASE("what schedules do is told: set, fired, missed", "[actors][schedules][jobs-53]") {
   ScheduledState s;
   s.set_hourly("tok_1");

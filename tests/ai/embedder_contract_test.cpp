@@ -132,6 +132,34 @@ TEST_CASE("embedder contract: a vector too few and a change of dimension are ref
   CHECK(embedder->dimension() == 4);
 }
 
+TEST_CASE("embedder contract: each call tells what it used, also one whose answer is no good",
+          "[ai][contract][D55][G7]") {
+  const auto vendor = GENERATE(from_range(embedding_vendors()));
+  CAPTURE(vendor);
+  VendorServer server(vendor);
+  VendorPlan few;
+  few.loses_a_vector = true;
+  server.plan({});
+  server.plan(few);
+  const auto embedder = embedder_for(server.config());
+  REQUIRE(embedder->remote() != nullptr);
+  const std::vector<std::string> texts{"four", "texts of some length"};
+
+  const auto good = embedder->remote()->embed_batch(texts, CancelToken());
+  const auto bad = embedder->remote()->embed_batch(texts, CancelToken());
+
+  REQUIRE(good.has_value());
+  const bool is_told = server.dialect().tells_embedded_tokens();
+  CHECK(good->usage.source == (is_told ? "reported" : "estimated"));
+  CHECK(good->usage.input_tokens ==
+        (is_told ? kVendorInputTokens : estimate_tokens(texts[0]) + estimate_tokens(texts[1])));
+  CHECK(good->usage.output_tokens == 0);
+  REQUIRE(good->usage.cost_usd.has_value());
+  CHECK((*good->usage.cost_usd == 0) == (vendor == "ollama"));
+  REQUIRE_FALSE(bad.has_value());
+  CHECK(bad.error().details["usage"]["input_tokens"] == good->usage.input_tokens);
+}
+
 TEST_CASE("embedder contract: cancel ends a call", "[ai][contract][D46]") {
   const auto vendor = GENERATE(from_range(embedding_vendors()));
   CAPTURE(vendor);

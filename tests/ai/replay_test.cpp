@@ -159,6 +159,8 @@ TEST_CASE("vectors are recorded and replayed text by text", "[ai][D21]") {
   CHECK((*replayed)[0] == (*recorded)[2]);
   CHECK((*replayed)[1] == (*recorded)[0]);
   CHECK(player->dimension() == 4);
+  const std::vector<std::string> blank{"three", " "};
+  CHECK(player->embed(blank, CancelToken())->at(1) == std::vector<float>(4, 0.0F));
   const std::vector<std::string> unknown{"two"};
   CHECK(player->embed(unknown, CancelToken()).error().details["cause"] == "replay");
 }

@@ -296,8 +296,9 @@ TEST_CASE("the MCP form of every schema passes on all hosts", "[contract][B3]") 
 TEST_CASE("the OpenAPI routes are those of the registry, AI ones only with a provider",
           "[contract][A86]") {
   const Registry registry = make_registry();
-  for (const bool has_provider : {true, false}) {
-    const Json document = openapi_document(registry, has_provider);
+  for (const AiRoles roles :
+       {AiRoles{true, true}, AiRoles{true, false}, AiRoles{false, true}, AiRoles{false, false}}) {
+    const Json document = openapi_document(registry, roles);
     std::set<std::string> ids;
     for (const auto& [pattern, methods] : document["paths"].items())
       for (const auto& [method, operation] : methods.items())
@@ -305,18 +306,19 @@ TEST_CASE("the OpenAPI routes are those of the registry, AI ones only with a pro
     std::set<std::string> expected = {"events",  "job_stream", "healthz", "readyz",
                                       "version", "health",     "metrics"};
     for (const auto& operation : registry.all())
-      if (has_provider || !operation.needs_provider) expected.insert(operation.name);
+      if (!operation.needs_provider || has_role(roles, operation.role))
+        expected.insert(operation.name);
     CHECK(ids == expected);
   }
 }
 
 TEST_CASE("operations are visible by scope and provider", "[contract][B11][A81]") {
   const Registry registry = make_registry();
-  const auto names = [&](std::set<Scope> scopes, bool has_provider) {
+  const auto names = [&](std::set<Scope> scopes, bool has_ai) {
     Principal principal;
     principal.scopes = std::move(scopes);
     std::set<std::string> result;
-    for (const auto* operation : registry.visible_to(principal, has_provider))
+    for (const auto* operation : registry.visible_to(principal, {has_ai, has_ai}))
       result.insert(operation->name);
     return result;
   };

@@ -43,6 +43,7 @@ void read_answers(const WireFormat& format, const std::vector<StreamEvent>& even
     format.read_failure(*data);
     format.read_models(*data);
     format.read_embeddings(*data);
+    format.read_embedded_tokens(*data);
   }
   CLAIM(is_valid_utf8(streamed.text) && is_valid_utf8(streamed.arguments));
 }

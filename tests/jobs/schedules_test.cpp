@@ -307,6 +307,25 @@ TEST_CASE("a built-in schedule can be paused and timed anew, not deleted", "[job
   CHECK(f.schedules.set(schedule).error().reason == Reason::Forbidden);
 }
 
+TEST_CASE("times at which there is nothing to do pass without a trace", "[jobs][schedules]") {
+  ScheduleFixture f;
+  f.set(ScheduleFixture::every("0 * * * *"));
+  bool is_wanted = false;
+  f.runs.is_wanted = [&](const Schedule& schedule) {
+    CHECK(schedule.name == "nightly");
+    return is_wanted;
+  };
+  f.clock.set(utc_minute("2026-03-16T13:00"));
+
+  CHECK(f.fire().empty());
+  CHECK(f.next() == "2026-03-16T14:00");
+  CHECK(f.schedules.slots("nightly", 5).value().empty());
+  CHECK(f.jobs().empty());
+  is_wanted = true;
+  f.clock.set(utc_minute("2026-03-16T14:00"));
+  CHECK(f.fire() == SlotTexts{"14:00 started"});
+}
+
 TEST_CASE("a job that is refused is recorded, and the next time comes", "[jobs][schedules]") {
   ScheduleFixture f;
   f.set(ScheduleFixture::every("0 * * * *"));

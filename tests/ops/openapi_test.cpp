@@ -6,7 +6,7 @@ namespace indx {
 namespace {
 
 TEST_CASE("the OpenAPI document says where each field goes", "[ops][A86]") {
-  const Json document = openapi_document(make_registry(), true);
+  const Json document = openapi_document(make_registry(), {true, true});
 
   const Json patch = document["paths"]["/v1/notes/{path}"]["patch"];
   CHECK(document["openapi"] == "3.1.0");

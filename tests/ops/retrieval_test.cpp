@@ -183,7 +183,7 @@ TEST_CASE("linked notes join once, and those without any of the words go again",
 }
 
 TEST_CASE("hybrid search joins words and meaning, and explains every stage",
-          "[ops][A60][A61][R21]") {
+          "[ops][A60][A61][G17][R21]") {
   FakeWorld world;
   ListRetrieval retrieval;
   world.retrieval = &retrieval;
@@ -196,7 +196,7 @@ TEST_CASE("hybrid search joins words and meaning, and explains every stage",
 
   CHECK(found["mode_used"] == "hybrid");
   CHECK(found["warnings"].empty());
-  CHECK(retrieval.lists.lexical_depth == 50);
+  CHECK(retrieval.lists.lexical_depth == 50);  // the twenty of the row and more: 50 find more
   CHECK(retrieval.lists.vector_depth == 50);
   CHECK(retrieval.lists.linked_from.size() == 10);
   CHECK(retrieval.lists.linked_from.front() == "w11.md");
@@ -257,6 +257,8 @@ TEST_CASE("a search that cannot go by meaning goes by words and says why",
   CHECK(warnings(Vectors::OtherModel) ==
         Json::array({"embeddings_unavailable", "embedding_model_changed"}));
   retrieval.trouble = make_error(Reason::AiProviderError, "down");
+  CHECK(warnings(Vectors::Ready) == Json::array({"embeddings_unavailable"}));
+  retrieval.trouble = make_error(Reason::RateLimited, "the minute is full");
   CHECK(warnings(Vectors::Ready) == Json::array({"embeddings_unavailable"}));
   retrieval.trouble = invalid("no such query");
   CHECK(hybrid(world)["code"] == "validation_failed");

@@ -85,7 +85,10 @@ class OpenAiDialect : public VendorDialect {
     Json data = Json::array();
     for (std::size_t i = vectors.size(); i-- > 0;)
       data.push_back({{"object", "embedding"}, {"index", i}, {"embedding", vectors[i]}});
-    return {{"object", "list"}, {"data", std::move(data)}};
+    return {
+        {"object", "list"},
+        {"data", std::move(data)},
+        {"usage", {{"prompt_tokens", kVendorInputTokens}, {"total_tokens", kVendorInputTokens}}}};
   }
 
  private:
@@ -161,7 +164,9 @@ class OllamaDialect : public VendorDialect {
     return body.at("input").get<std::vector<std::string>>();
   }
   Json embeddings(const std::vector<std::vector<double>>& vectors) const override {
-    return {{"model", "nomic-embed-text"}, {"embeddings", vectors}};
+    return {{"model", "nomic-embed-text"},
+            {"embeddings", vectors},
+            {"prompt_eval_count", kVendorInputTokens}};
   }
 
  private:
@@ -293,6 +298,7 @@ class GeminiDialect : public VendorDialect {
   bool is_streamed(const std::string& target, const Json&) const override {
     return target.ends_with(":streamGenerateContent?alt=sse");
   }
+  bool tells_embedded_tokens() const override { return false; }
   bool is_models(const std::string& target) const override {
     return target.starts_with("/v1beta/models?");
   }

@@ -31,6 +31,8 @@ class VendorDialect {
   virtual void configure(AiConfig& config, const std::string& root) const = 0;
   virtual bool can_refuse() const { return true; }
   virtual bool has_embeddings() const { return true; }
+  /// Whether an answer with vectors tells kVendorInputTokens.
+  virtual bool tells_embedded_tokens() const { return true; }
 
   virtual bool is_streamed(const std::string& target, const Json& body) const = 0;
   virtual bool is_models(const std::string& target) const = 0;
