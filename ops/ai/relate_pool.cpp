@@ -90,10 +90,11 @@ class PoolBuilder {
       filter.tags = {plain_tag(ground_.asked->tag)};
     else if (ground_.asked)
       depth = kFilteredDepth;
-    const auto chunks =
-        INDX_TRY(lane_.retrieval().near_note(source_.file.path, std::move(filter), depth));
+    const auto chunks = lane_.retrieval().near_note(source_.file.path, std::move(filter), depth);
+    if (!chunks && chunks.error().reason == Reason::NotFound) return {};  // not indexed yet
+    if (!chunks) return chunks.error();
     std::size_t count = 0;
-    for (const auto& chunk : chunks) {
+    for (const auto& chunk : *chunks) {
       if (!may_be_candidate(chunk.path)) continue;
       if (!pool_.contains(chunk.path) && ++count > kPoolDepth) break;
       auto& meaning = add(chunk.path).facts.meaning;
