@@ -117,6 +117,7 @@ std::vector<std::string> content_words(std::string_view text) {
 void Corpus::add(const std::string& path, std::string_view text, std::vector<std::string> tags) {
   const auto id = static_cast<std::uint32_t>(documents_.size());
   documents_.push_back({path, std::move(tags), 0});
+  by_path_.emplace(path, id);
   for_each_word(text, [&](std::string&& word) {
     auto& list = postings_[std::move(word)];
     if (!list.empty() && list.back().document == id)
@@ -164,8 +165,12 @@ std::vector<std::pair<std::string, double>> Corpus::weights(std::string_view tex
   return weighted;
 }
 
-std::vector<Neighbour> Corpus::nearest(std::string_view text, std::size_t k,
-                                       const std::string& except) const {
+std::optional<std::size_t> Corpus::find(const std::string& path) const {
+  const auto it = by_path_.find(path);
+  return it == by_path_.end() ? std::nullopt : std::optional<std::size_t>(it->second);
+}
+
+std::vector<double> Corpus::cosines(std::string_view text) const {
   std::vector<double> scores(documents_.size(), 0);
   double norm = 0;
   for (const auto& [word, weight] : weights(text)) {
@@ -175,12 +180,17 @@ std::vector<Neighbour> Corpus::nearest(std::string_view text, std::size_t k,
         scores[posting.document] += weight * static_cast<double>(posting.weight);
   }
   norm = std::sqrt(norm);
+  for (std::size_t id = 0; id < scores.size(); ++id)
+    if (scores[id] > 0) scores[id] = std::min(1.0, scores[id] / (norm * documents_[id].norm));
+  return scores;
+}
+
+std::vector<Neighbour> Corpus::nearest(std::string_view text, std::size_t k,
+                                       const std::string& except) const {
+  const auto scores = cosines(text);
   std::vector<std::uint32_t> found;
-  for (std::uint32_t id = 0; id < scores.size(); ++id) {
-    if (scores[id] <= 0 || documents_[id].path == except) continue;
-    scores[id] /= norm * documents_[id].norm;
-    found.push_back(id);
-  }
+  for (std::uint32_t id = 0; id < scores.size(); ++id)
+    if (scores[id] > 0 && documents_[id].path != except) found.push_back(id);
   const auto count = std::min(k, found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end(),
                     [&](std::uint32_t a, std::uint32_t b) {
@@ -189,17 +199,15 @@ std::vector<Neighbour> Corpus::nearest(std::string_view text, std::size_t k,
                     });
   std::vector<Neighbour> nearest;
   for (std::size_t i = 0; i < count; ++i)
-    nearest.push_back(
-        {documents_[found[i]].path, std::min(1.0, scores[found[i]]), documents_[found[i]].tags});
+    nearest.push_back({documents_[found[i]].path, scores[found[i]], documents_[found[i]].tags});
   return nearest;
 }
 
 std::vector<std::string> Corpus::shared_words(std::string_view text, const std::string& path,
                                               std::size_t limit) const {
-  const auto document = std::find_if(documents_.begin(), documents_.end(),
-                                     [&](const Document& d) { return d.path == path; });
-  if (document == documents_.end()) return {};
-  const auto id = static_cast<std::uint32_t>(document - documents_.begin());
+  const auto document = find(path);
+  if (!document) return {};
+  const auto id = static_cast<std::uint32_t>(*document);
   std::vector<std::pair<double, std::string>> shared;
   for (const auto& [word, weight] : weights(text)) {
     const auto list = postings_.find(word);

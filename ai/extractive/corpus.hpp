@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,10 +23,19 @@ class Corpus {
   void finish();
 
   std::size_t size() const { return documents_.size(); }
+  const std::string& path(std::size_t document) const { return documents_[document].path; }
+  const std::vector<std::string>& tags(std::size_t document) const {
+    return documents_[document].tags;
+  }
+  /// The note at a path, as an index below `size`.
+  std::optional<std::size_t> find(const std::string& path) const;
   /// Notes that hold the folded word.
   int document_frequency(const std::string& word) const;
   /// ln((1 + N) / (1 + df)) + 1
   double inverse_document_frequency(const std::string& word) const;
+  /// Cosine of the text's log-TF-IDF vector with that of each note, 0..1, by index. Costs the
+  /// postings of the text's words and one number a note.
+  std::vector<double> cosines(std::string_view text) const;
   /// The k notes nearest to the text by cosine of log-TF-IDF vectors, best first, ties by path;
   /// `except` is left out.
   std::vector<Neighbour> nearest(std::string_view text, std::size_t k,
@@ -48,6 +58,7 @@ class Corpus {
   std::vector<std::pair<std::string, double>> weights(std::string_view text) const;
 
   std::vector<Document> documents_;
+  std::unordered_map<std::string, std::uint32_t> by_path_;
   std::unordered_map<std::string, std::vector<Posting>> postings_;
 };
 

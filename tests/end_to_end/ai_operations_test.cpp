@@ -103,4 +103,39 @@ TEST_CASE("a schema that cannot be checked is refused with what is wrong",
   CHECK(found.body["data"]["source"] == "extractive");
 }
 
+TEST_CASE("related notes come from the index, and a drafted link is written by note_patch alone",
+          "[end_to_end][C40][C42][C44][C46]") {
+  const TempFolder vault;
+  vault.write("Compost.md", "# Compost\n\nThe compost heap warms in winter under straw.\n");
+  vault.write("Pile.md", "# Pile\n\nA compost heap with straw stays warm all winter.\n");
+  vault.write("Tulip.md", "# Tulip\n\nTulips bloom early.\n");
+  RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
+  const auto files = vault_files(vault);
+  const auto reader = server.make_token({"vault:read"});
+
+  const auto reply = server.call_as(reader["token"].get<std::string>(), "POST", "/v1/ai/relate",
+                                    {{"source", {{"kind", "path"}, {"path", "Compost.md"}}},
+                                     {"retrieve_mode", "lexical"},
+                                     {"propose_links", true}});
+
+  INFO(reply.body.dump());
+  REQUIRE(reply.status == 200);
+  const auto& data = reply.body["data"];
+  REQUIRE(data["edges"].size() == 1);
+  CHECK(data["edges"][0]["dst_path"] == "Pile.md");
+  CHECK(data["edges"][0]["relation"] == "same_topic");
+  CHECK(data["edges"][0]["evidence"][0]["path"] == "Pile.md");
+  CHECK(data["scope_resolved"]["candidates_considered"] == 2);
+  CHECK(data["warnings"] == Json::array({"chat_unavailable"}));
+  CHECK(vault_files(vault) == files);
+
+  const auto& patch = data["proposed_patches"][0];
+  const auto written = server.call("PATCH", "/v1/notes/Compost.md",
+                                   {{"ops", patch["ops"]}, {"if_match", patch["if_match"]}});
+  INFO(written.body.dump());
+  REQUIRE(written.status == 200);
+  const auto links = server.call("GET", "/v1/links/Compost.md/forward");
+  CHECK(links.body.dump().find("Pile.md") != std::string::npos);
+}
+
 }  // namespace indx
