@@ -64,6 +64,19 @@ Json to_json(const AiUsage& usage) {
           {"source", usage.source}};
 }
 
+std::optional<AiUsage> billed_usage(const Error& error) {
+  if (!error.details.is_object()) return std::nullopt;
+  const auto billed = error.details.find("usage");
+  if (billed == error.details.end() || !billed->is_object()) return std::nullopt;
+  AiUsage usage;
+  usage.input_tokens = billed->value("input_tokens", std::int64_t{0});
+  usage.output_tokens = billed->value("output_tokens", std::int64_t{0});
+  usage.source = billed->value("source", usage.source);
+  if (const auto it = billed->find("cost_usd"); it != billed->end() && it->is_number())
+    usage.cost_usd = it->get<double>();
+  return usage;
+}
+
 Json to_json(const GenerateReply& reply) {
   return {{"text", reply.text},
           {"structured", reply.structured},
