@@ -26,7 +26,7 @@ std::int64_t hour_of(Timestamp at) {
 }
 
 /// Not one that passes, such as a full disk.
-bool is_damage(const Error& error) {
+bool is_beyond_use(const Error& error) {
   return error.reason == Reason::Internal || error.reason == Reason::UnsupportedVersion;
 }
 
@@ -57,7 +57,7 @@ bool AiCache::use(const std::function<Status(Database&)>& work) {
     Status done = open();
     if (done.has_value()) done = work(*db_);
     if (done.has_value()) return true;
-    if (!is_last && is_damage(done.error())) {
+    if (!is_last && is_beyond_use(done.error())) {
       log_warn("ai-cache.db cannot be used and is made anew", {{"error", done.error().message}});
       close_and_remove();
       continue;

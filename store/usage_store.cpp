@@ -9,10 +9,8 @@
 namespace indx {
 namespace {
 
-using std::chrono::days;
-
 std::int64_t day_of(Timestamp at) {
-  return std::chrono::floor<days>(at).time_since_epoch().count();
+  return std::chrono::floor<std::chrono::days>(at).time_since_epoch().count();
 }
 
 UsageRecord read_usage(const Database::Statement& row) {
@@ -61,8 +59,10 @@ Error over_the_limit(double limit, double spent, double reserved, Timestamp now)
 
 }  // namespace
 
-Timestamp day_begin(Timestamp at) { return std::chrono::floor<days>(at); }
-Timestamp day_end(Timestamp at) { return std::chrono::floor<days>(at) + days(1); }
+Timestamp day_begin(Timestamp at) { return std::chrono::floor<std::chrono::days>(at); }
+Timestamp day_end(Timestamp at) {
+  return std::chrono::floor<std::chrono::days>(at) + std::chrono::days(1);
+}
 
 std::string usage_feature(std::string_view operation) {
   if (operation == "ai_ask") return "rag";
