@@ -1,3 +1,4 @@
+#include "base/http_client.hpp"
 #include "base/text.hpp"
 #include "tests/end_to_end/running_server.hpp"
 #include "tests/support/model_server.hpp"
@@ -191,8 +192,12 @@ TEST_CASE("what notes, prompts and keys hold is told nowhere", "[end_to_end][D70
         cat("/v1/vault/status"), cat("/v1/vault/config"), cat("/v1/queue")})
     told += server.call("GET", target).body.dump();
   for (const auto& frame : feed.frames()) told += frame.data.dump();
-  const auto page = run_indx({"--help"});
-  told += page.out;
+  HttpClientRequest metrics;
+  metrics.url = server.url() + "/metrics";
+  const auto page = http_exchange(metrics, {});
+  REQUIRE(page);
+  CHECK(page->body.find("indx_ai_tokens_total") != std::string::npos);
+  told += page->body;
   server.stop();
   told += server.process().out() + server.process().err();
   const auto files = kept_files(vault);
