@@ -85,7 +85,7 @@ TEST_CASE("an answer outlives SIGKILL word for word, and its replay is told as o
 }
 
 TEST_CASE("a retry with the same key is a replay and no second call, for questions too",
-          "[end_to_end][D37][D53][C34]") {
+          "[end_to_end][D37][D53]") {
   const TempFolder vault;
   vault.write("a.md", "# A\n\nCompost warms the compost heap.\n");
   ModelServer model;
