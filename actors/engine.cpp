@@ -438,6 +438,11 @@ Result<std::unique_ptr<Engine>> Engine::start(const Config& config, const Regist
   parts->instance = new_ulid(parts->clock.now(), parts->random);
   parts->provider = INDX_TRY(make_provider(config.ai));
   parts->embedder = options.embedder ? options.embedder : INDX_TRY(configured_embedder(config.ai));
+  // Fixtures have to hold, and to be asked for, every answer.
+  if (config.ai.cache_enabled && config.ai.provider != "replay" && !config.ai.test_record &&
+      !config.ai.test_replay)
+    parts->answers = std::make_unique<AiCache>(
+        AiCache::Settings{config.index_dir, config.durability, config.ai.cache_max_bytes});
   parts->embeds_by_itself = options.mode == EngineOptions::Mode::Serve;
   auto engine = std::make_unique<EngineImpl>(std::move(lock), std::move(parts), options);
   INDX_TRY(engine->prepare());

@@ -7,6 +7,7 @@
 #include "store/base_row_reader.hpp"
 #include "vault/file_birth.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 
 namespace indx {
@@ -71,13 +72,17 @@ EngineContext::EngineContext(std::shared_ptr<Run> run, std::string prefix)
 // A call whose step failed was paid for all the same.
 EngineContext::~EngineContext() {
   for (const auto& record : unsettled_)
-    if (const Status kept = commit_usage(record, false); !kept.has_value())
+    if (const Status kept = commit_call(core_, record); !kept.has_value())
       log_error("usage of a model call is not recorded", {{"error", kept.error().message}});
 }
 
 // ---- notes
 
-Result<NoteFile> EngineContext::read(const NotePath& path) { return visible_.read(path); }
+Result<NoteFile> EngineContext::read(const NotePath& path) {
+  auto file = visible_.read(path);
+  if (file.has_value()) notes_read_[path.str()] = file->etag;
+  return file;
+}
 
 bool EngineContext::exists(const NotePath& path) { return visible_.exists(path); }
 
@@ -234,22 +239,19 @@ bool EngineContext::can_generate() const {
   return is_configured() && core_.parts.provider->can_generate();
 }
 
-Status EngineContext::commit_usage(const UsageRecord& record, bool is_start) {
-  INDX_TRY(core_.change([record, is_start](State& state) -> Result<Json> {
-    INDX_TRY(is_start ? state.usage.start(record) : state.usage.finish(record));
-    return Json();
-  }));
-  return {};
-}
-
 Result<GenerateReply> EngineContext::generate(const GenerateRequest& request,
                                               const std::string& item) {
   if (!can_generate())
     return make_error(Reason::AiUnavailable,
                       "No chat model is configured; set INDX_AI_PROVIDER and INDX_AI_MODEL.",
                       {{"required_role", "chat"}});
+  const auto answer = answer_place(request);
+  if (answer)
+    if (auto kept = kept_answer(*answer)) return std::move(*kept);
   ActorProvider actor_provider(core_);
-  return call_model(actor_provider, request, {.feature = run_->operation, .item = item});
+  auto reply = call_model(actor_provider, request, {.feature = run_->operation, .item = item});
+  if (answer && reply.has_value()) remember_answer(*answer, *reply);
+  return reply;
 }
 
 Result<GenerateReply> EngineContext::call_model(Provider& called, const GenerateRequest& request,
@@ -259,30 +261,27 @@ Result<GenerateReply> EngineContext::call_model(Provider& called, const Generate
   std::uint64_t place = 0;
   hooks.on_attempt = [&](int attempt) -> Status {
     place = INDX_TRY(admit_model_call(estimate_call_tokens(request), names.can_do_without));
-    record = {.id = new_ulid(core_.parts.clock.now(), core_.parts.random),
-              .operation = names.feature,
+    record = {.operation = names.feature,
               .provider = called.name(),
               .model = called.model(),
               .job_id = run_->lease ? run_->lease->job.value : "",
               .item = names.item,
               .request_id = run_->principal.request_id,
-              .attempt = attempt,
-              .started_at = core_.parts.clock.now()};
-    const Status begun = commit_usage(record, true);
-    if (!begun.has_value()) core_.parts.model_gate.give_back(place);
-    return begun;
+              .attempt = attempt};
+    const Status begun =
+        begin_call(core_, record,
+                   {estimate_call_tokens(request) - request.max_output_tokens,
+                    std::min(request.max_output_tokens, config().ai.max_output_tokens)});
+    if (begun.has_value()) return {};
+    core_.parts.model_gate.give_back(place);
+    return names.can_do_without ? begun : Status(held_by_daily_limit(begun.error()));
   };
   hooks.on_result = [&](int /*attempt*/, const Result<GenerateReply>& reply) {
     core_.parts.model_gate.settle(place, reply);
     hold_for_long_pause(reply);
-    record.finished_at = core_.parts.clock.now();
-    record.status = reply.has_value() ? "succeeded" : "failed";
-    if (reply.has_value()) {
-      record.input_tokens = static_cast<int>(reply->usage.input_tokens);
-      record.output_tokens = static_cast<int>(reply->usage.output_tokens);
-      record.cost_usd = reply->usage.cost_usd;
-      record.source = reply->usage.source;
-    }
+    end_call(core_, record,
+             reply.has_value() ? std::optional(reply->usage) : billed_usage(reply.error()),
+             reply.has_value() ? nullptr : &reply.error());
     {
       const std::scoped_lock lock(run_->mutex);
       ++run_->model_calls;
@@ -298,18 +297,23 @@ Result<GenerateReply> EngineContext::call_model(Provider& called, const Generate
   if (is_job() && !reply.has_value() && asks_to_wait(reply.error()))
     reply = hold(snoozed_by(reply.error()));
   if (open_step_ != nullptr) return reply;  // committed together with the step's result
-  for (const auto& used : std::exchange(unsettled_, {})) INDX_TRY(commit_usage(used, false));
+  for (const auto& used : std::exchange(unsettled_, {})) INDX_TRY(commit_call(core_, used));
   return reply;
 }
 
 Result<Json> EngineContext::usage_today() {
-  const auto midnight = std::chrono::floor<std::chrono::days>(core_.parts.clock.now());
-  const auto totals = INDX_TRY(
-      core_.read_state([&](Database& db) { return UsageStore(db).totals_since(midnight); }));
+  const auto now = core_.parts.clock.now();
+  const auto totals =
+      INDX_TRY(core_.read_state([&](Database& db) { return UsageStore(db).totals_of_day(now); }));
+  AiCache::Lookups lookups;
+  if (core_.parts.answers) lookups = core_.parts.answers->lookups_since(day_begin(now));
   return Json{{"calls", totals.calls},
               {"input_tokens", totals.input_tokens},
               {"output_tokens", totals.output_tokens},
-              {"cost_usd", totals.cost_usd}};
+              {"cost_usd", totals.cost_usd},
+              {"invocations", totals.invocations},
+              {"cache_hits", lookups.hits},
+              {"cache_misses", lookups.misses}};
 }
 
 // ---- tokens

@@ -7,12 +7,14 @@
 #include "actors/engine_lists.hpp"
 #include "actors/engine_retrieval.hpp"
 #include "actors/engine_versions.hpp"
+#include "actors/model_ledger.hpp"
 #include "actors/visible_files.hpp"
 #include "ai/remote_embedder.hpp"
 #include "ops/context.hpp"
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,6 +56,7 @@ struct Run {
   std::chrono::nanoseconds started{}, last_told{};
   std::int64_t model_calls = 0;
   double cost_usd = 0;
+  std::vector<AiCache::Answer> answers;  ///< of items that came to their end, to be kept
 };
 
 /// The Context of inline calls, of jobs and of their lanes.
@@ -123,7 +126,9 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   std::string model() const override;
   bool can_generate() const override;
   Result<GenerateReply> generate(const GenerateRequest& request, const std::string& item) override;
+  void keep_answers() override;
   Result<Json> usage_today() override;
+  KeptAnswers kept_answers() override;
   // Tokens
   Result<NewToken> create(const std::string& name, const std::vector<std::string>& scopes,
                           const std::vector<std::string>& path_globs) override;
@@ -149,8 +154,16 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   /// Vectors of the model of this process.
   Result<std::vector<std::vector<float>>> embed_texts(std::span<const std::string> texts);
   Result<EmbedReply> embed_remotely(RemoteEmbedder& embedder, std::span<const std::string> texts);
+  Error held_by_daily_limit(Error refused);
+  struct AnswerPlace {
+    std::string key;
+    milliseconds keep_for{};
+  };
+  std::optional<AnswerPlace> answer_place(const GenerateRequest& request) const;
+  std::optional<GenerateReply> kept_answer(const AnswerPlace& place);
+  void remember_answer(const AnswerPlace& place, const GenerateReply& reply);
+  void hand_answers_over();
   void tell_progress(const std::optional<JobProgress>& progress, bool at_once);
-  Status commit_usage(const UsageRecord& record, bool is_start);
   void note_lost_lease(const Error& error);
   Result<Json> change_leased(std::function<Result<Json>(State&)> apply);
   /// A change that is all that the open step does: what it gives is stored with it as the result of
@@ -178,6 +191,8 @@ class EngineContext : public Context, private Notes, private Index, private Mode
   std::string prefix_;
   std::vector<UsageRecord>
       unsettled_;  ///< calls that ended inside the current step, committed with it
+  std::map<std::string, std::string> notes_read_;  ///< path → etag
+  std::vector<AiCache::Answer> answers_;           ///< to the questions of the item in hand
   /// The step whose function runs.
   struct OpenStep {
     std::string key, inputs_hash;

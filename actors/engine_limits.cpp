@@ -57,6 +57,16 @@ void EngineContext::hold_for_long_pause(const Result<GenerateReply>& reply) {
     hold(snoozed_by(reply.error()));
 }
 
+/// The limit of a day is no matter of waiting a little. A job that was made to go on by itself
+/// sleeps until the day ends; one that somebody waits for ends with the error, as an inline call
+/// does: its stored steps are paid for, and `job_retry` goes on behind them.
+Error EngineContext::held_by_daily_limit(Error refused) {
+  if (!is_job() || refused.reason != Reason::AiQuotaExceeded) return refused;
+  const auto reset = parse_time(refused.details.value("reset_at", ""));
+  if (run_->keep && reset) return hold(suspended_until(*reset, "daily_cost"));
+  return hold(std::move(refused));
+}
+
 /// A try's place for ModelGate::settle.
 Result<std::uint64_t> EngineContext::admit_model_call(std::int64_t tokens, bool can_do_without) {
   auto& gate = core_.parts.model_gate;

@@ -89,6 +89,7 @@ Status refresh_engine_metrics(Core& core) {
   std::int64_t newest = 0;
   const auto counts = INDX_TRY(core.read_state([&](Database& db) -> Result<std::vector<JobCount>> {
     newest = INDX_TRY(EventStore(db).newest_id());
+    metrics.ai_spend_today.set(INDX_TRY(UsageStore(db).totals_of_day(parts.clock.now())).cost_usd);
     return JobQueue(db, parts.clock, parts.random, {}).counts();
   }));
   JobsByState jobs;
@@ -106,6 +107,7 @@ Status refresh_engine_metrics(Core& core) {
   metrics.state_queue_depth.set(parts.state_permits.taken());
   const auto told = parts.told_event.load();
   metrics.event_lag.set(static_cast<double>(std::max(newest - told, std::int64_t{0})));
+  if (parts.answers) metrics.ai_cache_bytes.set(static_cast<double>(parts.answers->size_bytes()));
   metrics.resident_bytes.set(resident_bytes_now());
   return {};
 }

@@ -147,9 +147,13 @@ Result<Json> EngineContext::run_item(std::string_view phase, const MapItem& item
                                      bool keeps_result) {
   if (run_->cancel.is_cancelled()) return cancelled();
   EngineContext lane(run_, cat(prefix_, phase, "/", item.id, "/"));
-  if (keeps_result) return lane.step("item", item.inputs, [&] { return fn(lane, item); });
-  if (is_job()) INDX_TRY(lane.take_key("item"));  // ids of items are unique all the same
-  return fn(lane, item);
+  lane.give_input(&input());
+  if (!keeps_result && is_job())
+    INDX_TRY(lane.take_key("item"));  // ids of items are unique all the same
+  auto result = keeps_result ? lane.step("item", item.inputs, [&] { return fn(lane, item); })
+                             : fn(lane, item);
+  if (result.has_value()) lane.hand_answers_over();
+  return result;
 }
 
 /// No exception may leave a lane, nor the caller while lanes still use what it holds.
@@ -373,7 +377,7 @@ void EngineContext::tell_progress(const std::optional<JobProgress>& progress, bo
 
 void EngineContext::emit(const std::string& kind, const Json& data) {
   // This try is given back: the next one tells how it ended. Items in hand go on to their end.
-  if (run_->is_held && prefix_.empty()) return;
+  if (const auto why = held(); why && why->reason == Reason::Suspended && prefix_.empty()) return;
   Event event{.kind = kind,
               .actor = std::string(name(run_->principal.surface)),
               .subject = run_->principal.subject,
@@ -394,6 +398,7 @@ void EngineContext::emit(const std::string& kind, const Json& data) {
   }
   const auto tell = [event, key, lease = run_->lease](State& state) -> Result<Json> {
     if (lease) INDX_TRY(state.queue.put_step(*lease, {key, "", Json()}));
+    if (event.kind == "ai.invocation") INDX_TRY(state.usage.count_invocation(state.clock.now()));
     INDX_TRY(state.tell(event));
     return Json();
   };

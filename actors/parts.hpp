@@ -13,6 +13,7 @@
 #include "base/metrics.hpp"
 #include "base/random.hpp"
 #include "ops/operation.hpp"
+#include "store/ai_cache.hpp"
 #include "store/note_index.hpp"
 #include "store/vector_cache.hpp"
 #include "vault/vault.hpp"
@@ -75,7 +76,8 @@ struct Parts {
   std::unique_ptr<Provider> provider;  ///< null: AI is off
   /// Null: search by meaning is off. Shared: with who gave it (EngineOptions).
   std::shared_ptr<Embedder> embedder;
-  bool embeds_by_itself = false;  ///< changed chunks get their vectors without being asked
+  std::unique_ptr<AiCache> answers;  ///< null: answers of models are not kept
+  bool embeds_by_itself = false;     ///< changed chunks get their vectors without being asked
   std::unique_ptr<NoteIndexReader> index;
   std::string event_epoch;
 

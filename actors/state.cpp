@@ -181,7 +181,7 @@ Status State::rescue_orphans(bool with_jobs) {
       INDX_TRY(
           tell_job("job.retrying", job, {{"reason", "interrupted"}, {"crashes", job.crashes}}));
   }
-  const auto lost = INDX_TRY(usage.mark_lost());
+  const auto lost = INDX_TRY(usage.mark_interrupted());
   if (lost > 0) log_warn("model calls were cut off by a crash", {{"calls", lost}});
   INDX_TRY(idempotency.release_orphans());
   return {};

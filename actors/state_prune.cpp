@@ -6,6 +6,7 @@ namespace {
 constexpr std::chrono::hours kEventAge{24 * 30};
 constexpr std::chrono::hours kJobAge{24 * 7};  // JobQueue::prune keeps failed and dead ones longer
 constexpr std::chrono::hours kIdempotencyAge{24};
+constexpr std::chrono::hours kUsageAge{24 * 90};  // the totals of their days stay
 
 }  // namespace
 
@@ -19,6 +20,7 @@ Result<Pruned> State::prune(int limit) {
     pruned.idempotency_keys = INDX_TRY(idempotency.prune(now - kIdempotencyAge, left()));
   if (left() > 0) pruned.events = INDX_TRY(events.prune(now - kEventAge, left()));
   if (left() > 0) pruned.versions = INDX_TRY(versions.prune(settings.versions, now, left()));
+  if (left() > 0) pruned.model_calls = INDX_TRY(usage.prune(now - kUsageAge, left()));
   pruned.is_done = left() > 0;
   return pruned;
 }

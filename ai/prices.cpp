@@ -64,14 +64,27 @@ std::optional<ModelPrice> price_of(const std::string& provider, const std::strin
   return listed_price(vendor == "google" ? "gemini" : vendor, model.substr(slash + 1));
 }
 
-std::optional<double> cost_of(const std::string& provider, const std::string& model,
-                              std::int64_t input_tokens, std::int64_t output_tokens) {
-  const auto price = price_of(provider, model);
+std::optional<ModelPrice> price_of(const AiConfig& config, const std::string& provider,
+                                   const std::string& model) {
+  const auto own = config.prices.find(provider + "/" + model);
+  if (own == config.prices.end()) return price_of(provider, model);
+  constexpr double kThousandsInMillion = 1e3;
+  return ModelPrice{own->second.input_per_1k * kThousandsInMillion,
+                    own->second.output_per_1k * kThousandsInMillion};
+}
+
+std::optional<double> cost_at(const std::optional<ModelPrice>& price, std::int64_t input_tokens,
+                              std::int64_t output_tokens) {
   if (!price) return std::nullopt;
   constexpr double kMillion = 1e6;
   return (static_cast<double>(input_tokens) * price->input +
           static_cast<double>(output_tokens) * price->output) /
          kMillion;
+}
+
+std::optional<double> cost_of(const std::string& provider, const std::string& model,
+                              std::int64_t input_tokens, std::int64_t output_tokens) {
+  return cost_at(price_of(provider, model), input_tokens, output_tokens);
 }
 
 std::string prices_as_of() { return price_list().at("as_of").get<std::string>(); }

@@ -1,4 +1,6 @@
 #pragma once
+#include "base/config.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,7 +17,14 @@ struct ModelPrice {
 /// vendor's price; models of a local server cost nothing.
 std::optional<ModelPrice> price_of(const std::string& provider, const std::string& model);
 
-/// What a call cost by that price; nullopt: unknown.
+/// The same where the configuration has a say (`ai.prices`), which stands before the list.
+std::optional<ModelPrice> price_of(const AiConfig& config, const std::string& provider,
+                                   const std::string& model);
+
+/// What a call costs at that price; nullopt: unknown.
+std::optional<double> cost_at(const std::optional<ModelPrice>& price, std::int64_t input_tokens,
+                              std::int64_t output_tokens);
+/// The same at the list price.
 std::optional<double> cost_of(const std::string& provider, const std::string& model,
                               std::int64_t input_tokens, std::int64_t output_tokens);
 

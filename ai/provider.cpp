@@ -37,6 +37,32 @@ ChatMessage second_question(const Error& error) {
                       ". Answer again with the JSON object alone.")};
 }
 
+constexpr std::size_t kShortestEcho = 12;
+
+/// A provider that repeats the prompt in its complaint must not carry it into logs, events and the
+/// records of jobs (row D70). What stands in the messages is taken out of what it said.
+void hide_echo(Error& error, const GenerateRequest& request) {
+  if (!error.details.is_object() || !error.details.contains("upstream_message")) return;
+  auto& told = error.details["upstream_message"];
+  if (!told.is_string()) return;
+  const auto text = told.get<std::string>();
+  std::vector<bool> is_echo(text.size());
+  for (std::size_t i = 0; i + kShortestEcho <= text.size(); ++i) {
+    const auto piece = std::string_view(text).substr(i, kShortestEcho);
+    if (std::any_of(request.messages.begin(), request.messages.end(), [&](const auto& message) {
+          return message.content.find(piece) != std::string::npos;
+        }))
+      std::fill_n(is_echo.begin() + static_cast<std::ptrdiff_t>(i), kShortestEcho, true);
+  }
+  std::string rest;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (!is_echo[i])
+      rest += text[i];
+    else if (i == 0 || !is_echo[i - 1])
+      rest += "[prompt]";
+  told = replace_invalid_utf8(rest);
+}
+
 Error call_cancelled() {
   return make_error(Reason::Cancelled, "The call to the AI provider was cancelled.");
 }
@@ -61,6 +87,19 @@ Json to_json(const AiUsage& usage) {
           {"output_tokens", usage.output_tokens},
           {"cost_usd", usage.cost_usd ? Json(*usage.cost_usd) : Json()},
           {"source", usage.source}};
+}
+
+std::optional<AiUsage> billed_usage(const Error& error) {
+  if (!error.details.is_object()) return std::nullopt;
+  const auto billed = error.details.find("usage");
+  if (billed == error.details.end() || !billed->is_object()) return std::nullopt;
+  AiUsage usage;
+  usage.input_tokens = billed->value("input_tokens", std::int64_t{0});
+  usage.output_tokens = billed->value("output_tokens", std::int64_t{0});
+  usage.source = billed->value("source", usage.source);
+  if (const auto it = billed->find("cost_usd"); it != billed->end() && it->is_number())
+    usage.cost_usd = it->get<double>();
+  return usage;
 }
 
 Json to_json(const GenerateReply& reply) {
@@ -136,6 +175,7 @@ Result<GenerateReply> generate_with_retry(Provider& provider, const GenerateRequ
     if (hooks.on_attempt) INDX_TRY(hooks.on_attempt(attempt));
     auto result = hooks.on_delta ? provider.generate_stream(asked, cancel, on_delta)
                                  : provider.generate(asked, cancel);
+    if (!result) hide_echo(result.error(), asked);
     if (hooks.on_result) hooks.on_result(attempt, result);
     if (result || has_begun || attempt > hooks.most_retries) return result;
     if (!has_asked_again && result.error().details.value("may_ask_again", false)) {

@@ -39,11 +39,15 @@ struct AiUsage {
 };
 Json to_json(const AiUsage& usage);
 
+/// What a failed call has used, when it was billed all the same (`usage` of the error's details).
+std::optional<AiUsage> billed_usage(const Error& error);
+
 struct GenerateReply {
   std::string text;  ///< with a schema: `structured` as JSON text
   Json structured;   ///< parsed and checked against json_schema when one was given
   AiUsage usage;
   FinishReason finish_reason = FinishReason::Stop;
+  bool is_kept = false;  ///< an earlier answer to the same question: nobody was called
 };
 Json to_json(const GenerateReply& reply);
 Result<GenerateReply> generate_reply_from_json(const Json& json);

@@ -58,6 +58,20 @@ bool looks_secret(std::string name) {
   return false;
 }
 
+bool is_price(const Json& value) {
+  return value.is_object() && value.size() == 2 &&
+         std::all_of(value.begin(), value.end(),
+                     [](const Json& one) { return one.is_number() && one.get<double>() >= 0; }) &&
+         value.contains("input_per_1k") && value.contains("output_per_1k");
+}
+
+bool is_price_list(const Json& value) {
+  if (!value.is_object()) return false;
+  return std::all_of(value.items().begin(), value.items().end(), [](const auto& model) {
+    return model.key().find('/') != std::string::npos && is_price(model.value());
+  });
+}
+
 bool has_kind(const Json& value, ConfigKind kind) {
   switch (kind) {
     case ConfigKind::Text:
@@ -71,6 +85,8 @@ bool has_kind(const Json& value, ConfigKind kind) {
     case ConfigKind::Globs:
       return value.is_array() &&
              std::all_of(value.begin(), value.end(), [](const Json& v) { return v.is_string(); });
+    case ConfigKind::Prices:
+      return is_price_list(value);
   }
   return false;
 }
@@ -278,6 +294,24 @@ class Reader {
     });
     note(key, field);
   }
+  /// Not set: it has no value.
+  void optional_number(const char* key, std::optional<double>& field) {
+    if (!is_set(key)) return note(key, "");
+    double value = 0;
+    number(key, value);
+    field = value;
+  }
+  void prices(const char* key, std::map<std::string, TokenPrice>& field) {
+    Json all = Json::object();
+    read(key, [&](const ConfigKey&, const std::string& value) {
+      all = Json::parse(value, nullptr, false);
+      if (!is_price_list(all)) return false;
+      for (const auto& [model, price] : all.items())
+        field[model] = {price["input_per_1k"].get<double>(), price["output_per_1k"].get<double>()};
+      return true;
+    });
+    note(key, all);
+  }
   bool is_set(const char* key) const { return layers_.find(key).has_value(); }
   void fail(const char* key, const std::string& allowed) {
     const auto found = layers_.find(key);
@@ -415,6 +449,11 @@ void read_ai(Reader& reader, AiConfig& ai) {
   reader.number("ai.tokens_per_minute", ai.tokens_per_minute);
   reader.globs("ai.allow_globs", ai.allow_globs);
   reader.globs("ai.deny_globs", ai.deny_globs);
+  reader.flag("ai.cache.enabled", ai.cache_enabled);
+  reader.number("ai.cache.ttl_hours", ai.cache_ttl_hours);
+  reader.number("ai.cache.max_bytes", ai.cache_max_bytes);
+  reader.optional_number("ai.daily_cost_usd", ai.daily_cost_usd);
+  reader.prices("ai.prices", ai.prices);
 }
 
 void read_jobs(Reader& reader, JobsConfig& jobs) {

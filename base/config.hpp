@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,11 @@ namespace indx {
 
 enum class Durability : std::uint8_t { Full, Normal, Off };
 enum class LogFormat : std::uint8_t { Text, JsonLines };
+
+/// US dollars for 1,000 tokens.
+struct TokenPrice {
+  double input_per_1k = 0, output_per_1k = 0;
+};
 
 struct AiConfig {
   bool enabled = true;   ///< config `ai.enabled`, env `INDX_AI_ENABLED`
@@ -49,6 +55,14 @@ struct AiConfig {
   std::string fixtures_dir;  ///< `AI_TEST_FIXTURES`; default `<index_dir>/ai-fixtures`
   std::vector<std::string> allow_globs;  ///< `INDX_AI_ALLOW_GLOBS`, `ai.allow_globs`; empty: all
   std::vector<std::string> deny_globs;   ///< `INDX_AI_DENY_GLOBS`, `ai.deny_globs`; wins over allow
+  bool cache_enabled = true;             ///< `INDX_AI_CACHE`, `ai.cache.enabled`
+  double cache_ttl_hours = 24;           ///< `INDX_AI_CACHE_TTL_HOURS`, `ai.cache.ttl_hours`
+  /// `INDX_AI_CACHE_MAX_BYTES`, `ai.cache.max_bytes`
+  std::int64_t cache_max_bytes = std::int64_t{256} << 20U;
+  /// `INDX_AI_DAILY_COST_USD`, `ai.daily_cost_usd`; nullopt: no limit
+  std::optional<double> daily_cost_usd;
+  /// `ai.prices`, by `provider/model`; they stand before the list of ai/prices.inc
+  std::map<std::string, TokenPrice> prices;
   /// `INDX_EMBEDDINGS_MODEL_FILE`; empty: where the program was installed
   std::string embeddings_model_file;
 };

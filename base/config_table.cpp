@@ -29,6 +29,12 @@ ConfigKey safety(std::string key, std::string variable, ConfigKind kind, std::st
   row.wins = ConfigWins::Variable;
   return row;
 }
+ConfigKey limited_safety(std::string key, std::string variable, ConfigKind kind, std::string about,
+                         double least, double most) {
+  auto row = safety(std::move(key), std::move(variable), kind, std::move(about));
+  row.least = least, row.most = most;
+  return row;
+}
 ConfigKey variable_only(std::string key, std::string variable, ConfigKind kind, std::string about,
                         double least = 0, double most = 0) {
   auto row = safety(std::move(key), std::move(variable), kind, std::move(about));
@@ -178,6 +184,19 @@ const std::vector<ConfigKey>& config_keys() {
              "variable."),
       tuning("ai.deny_globs", "INDX_AI_DENY_GLOBS", Globs,
              "Notes that match never reach a model, whatever ai.allow_globs says."),
+      tuning("ai.cache.enabled", "INDX_AI_CACHE", Flag,
+             "Whether answers of the model are kept in ai-cache.db of the index folder and used "
+             "again for the same question."),
+      tuning("ai.cache.ttl_hours", "INDX_AI_CACHE_TTL_HOURS", Number,
+             "Hours that an answer is kept, where a call does not say how long.", 0, 87600),
+      tuning("ai.cache.max_bytes", "INDX_AI_CACHE_MAX_BYTES", Integer,
+             "Bytes of kept answers together; the oldest go first.", 1, kNoLimit),
+      limited_safety("ai.daily_cost_usd", "INDX_AI_DAILY_COST_USD", Number,
+                     "US dollars that all callers together may spend on models from one midnight "
+                     "UTC to the next; left out: no limit.",
+                     0, 1e9),
+      tuning("ai.prices", "", Prices,
+             "Prices of models, by provider/model, that stand before the list of the program."),
       variable_only("embeddings.model_file", "INDX_EMBEDDINGS_MODEL_FILE", Text,
                     "File of the builtin embedding model; left out: in share/indx where the "
                     "program is installed."),
@@ -225,6 +244,9 @@ std::string allowed_values(const ConfigKey& key) {
       return "true or false";
     case ConfigKind::Globs:
       return "a list of path globs";
+    case ConfigKind::Prices:
+      return "an object of provider/model: {input_per_1k, output_per_1k}, in US dollars for 1,000 "
+             "tokens";
   }
   return {};
 }

@@ -6,7 +6,7 @@
 
 namespace indx {
 
-enum class ConfigKind : std::uint8_t { Text, Integer, Number, Flag, Globs };
+enum class ConfigKind : std::uint8_t { Text, Integer, Number, Flag, Globs, Prices };
 /// Who wins when both the variable and the file set a key (row D26).
 enum class ConfigWins : std::uint8_t { Variable, File };
 

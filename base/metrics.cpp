@@ -137,6 +137,18 @@ Metrics::Metrics()
                                           "Calls of a model whose turn was too far to wait for.")),
       model_calls_waiting(impl_->gauge("indx_model_calls_waiting",
                                        "Calls of a model that wait for their turn now.")),
+      ai_cache_lookups(impl_->counters("indx_ai_cache_lookups_total", {"outcome"},
+                                       "Questions to a model that were looked for among the kept "
+                                       "answers: hit or miss.")),
+      ai_cache_bytes(impl_->gauge("indx_ai_cache_bytes", "Size of ai-cache.db with its log.")),
+      ai_spend_today(
+          impl_->gauge("indx_ai_spend_today_usd", "Known cost of model calls since midnight UTC.")),
+      ai_tokens(impl_->counters("indx_ai_tokens_total", {"provider", "direction"},
+                                "Tokens of model calls, reported or estimated.")),
+      ai_cost_usd(impl_->counters("indx_ai_cost_usd_total", {"provider"},
+                                  "Known cost of model calls, in US dollars.")),
+      ai_calls_refused(impl_->counter("indx_ai_calls_refused_total",
+                                      "Model calls not made because of ai.daily_cost_usd.")),
       resident_bytes(
           impl_->gauge("process_resident_memory_bytes", "Resident memory of the process.")),
       start_seconds(impl_->gauge("process_start_time_seconds",

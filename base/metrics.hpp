@@ -119,6 +119,11 @@ class Metrics {
   LabelledMetric<HistogramMetric> model_wait_seconds;  ///< limit
   LabelledMetric<CounterMetric> model_calls_put_off;   ///< limit
   GaugeMetric model_calls_waiting;
+  LabelledMetric<CounterMetric> ai_cache_lookups;  ///< outcome
+  GaugeMetric ai_cache_bytes, ai_spend_today;
+  LabelledMetric<CounterMetric> ai_tokens;    ///< provider, direction
+  LabelledMetric<CounterMetric> ai_cost_usd;  ///< provider
+  CounterMetric ai_calls_refused;
   GaugeMetric resident_bytes, start_seconds;
 
   /// Everything as text, format 0.0.4. What has no value yet is left out.

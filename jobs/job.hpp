@@ -31,7 +31,8 @@ struct JobProgress {
   std::string unit = "notes";
   std::string phase;    ///< `suggest`, `apply`
   std::string current;  ///< path of the current note
-  /// What calls of a model wait for: requests_per_minute | tokens_per_minute | retry_after; empty:
+  /// What calls of a model wait for: requests_per_minute | tokens_per_minute | retry_after |
+  /// daily_cost; empty:
   /// for nothing.
   std::string waits_for;
   double rate_per_second = 0;

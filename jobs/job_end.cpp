@@ -136,7 +136,9 @@ Status JobQueue::end_try(Job& job, const JobOutcome& outcome, const std::vector<
   if (outcome.kind == Kind::Snoozed && INDX_TRY(snooze(job, outcome, known))) return {};
   const bool timed_out = outcome.kind == Kind::TimedOut;
   INDX_TRY(keep_fault(job, {timed_out ? "timed_out" : "failed", job.lease, *job.error, now}));
-  if (!timed_out && !job.error->is_retryable()) {
+  // What is spent for the day does not come back within the time that tries take.
+  const bool is_spent = job.error->reason == Reason::AiQuotaExceeded;
+  if (!timed_out && (is_spent || !job.error->is_retryable())) {
     apply(job, JobEvent::FailForGood, now);
     job.result = outcome.result;
     return {};

@@ -101,8 +101,17 @@ class Models {
   /// about (a path).
   virtual Result<GenerateReply> generate(const GenerateRequest& request,
                                          const std::string& item) = 0;
-  /// `{calls, input_tokens, output_tokens, cost_usd}` since midnight UTC.
+  /// The answers that this run got are kept for who asks the same (row D47); without it they are
+  /// forgotten with the run.
+  virtual void keep_answers() {}
+  /// `{calls, input_tokens, output_tokens, cost_usd, invocations, cache_hits, cache_misses}` since
+  /// midnight UTC.
   virtual Result<Json> usage_today() = 0;
+  struct KeptAnswers {
+    bool is_enabled = false;
+    std::int64_t hits_24h = 0, size_bytes = 0;
+  };
+  virtual KeptAnswers kept_answers() { return {}; }
 };
 
 struct NewToken {
@@ -203,6 +212,13 @@ class Context {
   /// filled in.
   virtual void emit(const std::string& kind, const Json& data) = 0;
 
+  /// What the call asks, as the handler got it; an empty object outside of a handler.
+  const Json& input() const {
+    static const Json kNothing = Json::object();
+    return input_ != nullptr ? *input_ : kNothing;
+  }
+  /// It has to live as long as the handler runs.
+  void give_input(const Json* input) { input_ = input; }
   /// The file that came with an inline call; null: none.
   const Upload* upload() const { return upload_.get(); }
   void give_upload(std::shared_ptr<const Upload> upload) { upload_ = std::move(upload); }
@@ -211,6 +227,7 @@ class Context {
   std::shared_ptr<const FileBytes> take_file() { return std::exchange(file_, nullptr); }
 
  private:
+  const Json* input_ = nullptr;            // of who calls the handler
   std::shared_ptr<const Upload> upload_;   // shared: with the call
   std::shared_ptr<const FileBytes> file_;  // shared: with the answer
 };

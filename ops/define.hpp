@@ -359,6 +359,7 @@ Operation define(Definition<Input, Output> d) {
                    Context& ctx, const Json& json) -> Result<Json> {
     // Asked before: what is complete by then is so for the whole answer.
     const bool is_partial = reads_index && !has_whole_index(ctx);
+    ctx.give_input(&json);
     const Output result = INDX_TRY(run(ctx, decode_fields(*input, json)));
     Json answer = encode_fields(*output, result);
     if (is_partial) answer["indexing"] = true;

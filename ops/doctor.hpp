@@ -35,11 +35,14 @@ inline constexpr std::size_t kMaxFindings = 100'000;
 /// How many rows were deleted because they are kept no longer.
 struct Pruned {
   std::int64_t versions = 0, events = 0, idempotency_keys = 0;
-  std::int64_t jobs = 0;   ///< finished ones, and their steps
-  std::int64_t slots = 0;  ///< of schedules
-  bool is_done = true;     ///< nothing is left
+  std::int64_t jobs = 0;         ///< finished ones, and their steps
+  std::int64_t slots = 0;        ///< of schedules
+  std::int64_t model_calls = 0;  ///< rows of the usage log
+  bool is_done = true;           ///< nothing is left
 
-  std::int64_t total() const { return versions + events + idempotency_keys + jobs + slots; }
+  std::int64_t total() const {
+    return versions + events + idempotency_keys + jobs + slots + model_calls;
+  }
 };
 
 /// As the result of a step.

@@ -169,14 +169,14 @@ def check(vault, before, job, counts, kills):
     expect(len(finished) == 1, f"{len(finished)} job.finished events")
 
     state = sqlite3.connect(f"file:{vault}/.indx/state.db?mode=ro", uri=True)
-    rows = state.execute("SELECT item, status FROM usage WHERE job_id = ?", (job["id"],)).fetchall()
+    rows = state.execute("SELECT item, status FROM usage_log WHERE job_id = ?", (job["id"],)).fetchall()
     intents = state.execute("SELECT count(*) FROM intents").fetchone()[0]
     versions = dict(state.execute("SELECT path, count(*) FROM versions GROUP BY path").fetchall())
     state.close()
     expect(intents == 0, f"{intents} write intents are open")
     expect(all(versions.get(path) == 1 for path in applied), "a changed note has not exactly one before-image")
     started = collections.Counter(item for item, _ in rows)
-    lost = collections.Counter(item for item, status in rows if status == "lost")
+    lost = collections.Counter(item for item, status in rows if status == "interrupted")
     succeeded = collections.Counter(item for item, status in rows if status == "succeeded")
     expect(all(n == 1 for n in succeeded.values()), "a committed model call was repeated")
     repeated = {item: n - 1 for item, n in started.items() if n > 1}

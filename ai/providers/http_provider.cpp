@@ -30,6 +30,7 @@ class HttpProvider : public Provider {
       : max_input_tokens_(config.max_input_tokens),
         max_output_tokens_(config.max_output_tokens),
         format_(std::move(format)),
+        price_(price_of(config, format_->upstream().provider, format_->upstream().model)),
         client_(config, *format_) {}
 
   std::string name() const override { return format_->upstream().provider; }
@@ -115,7 +116,7 @@ class HttpProvider : public Provider {
     usage.output_tokens =
         answer.output_tokens.value_or(estimate_tokens(answer.text + answer.arguments));
     usage.source = is_reported ? "reported" : "estimated";
-    usage.cost_usd = cost_of(name(), model(), usage.input_tokens, usage.output_tokens);
+    usage.cost_usd = cost_at(price_, usage.input_tokens, usage.output_tokens);
     return usage;
   }
 
@@ -176,6 +177,7 @@ class HttpProvider : public Provider {
 
   const int max_input_tokens_, max_output_tokens_;
   const std::unique_ptr<WireFormat> format_;
+  const std::optional<ModelPrice> price_;
   const UpstreamClient client_;
 };
 

@@ -39,6 +39,7 @@ struct Output {
   Cache cache;
   Usage usage_today;
   double spend_today_usd = 0;
+  std::optional<double> daily_limit_usd;
 };
 
 Result<Role> embeddings_role(Context& ctx) {
@@ -56,6 +57,9 @@ Result<Output> run(Context& ctx, const Input&) {
                      usage.value("input_tokens", std::int64_t{0}),
                      usage.value("output_tokens", std::int64_t{0})};
   out.spend_today_usd = usage.value("cost_usd", 0.0);
+  out.daily_limit_usd = ctx.config().ai.daily_cost_usd;
+  const auto kept = ctx.models().kept_answers();
+  out.cache = {kept.is_enabled, kept.hits_24h, kept.size_bytes};
   out.enabled = ctx.models().is_configured();
   if (!out.enabled) return out;
   out.provider = ctx.models().provider();
@@ -85,7 +89,9 @@ Operation ai_status() {
                  field("cache", &Output::cache, "Kept answers."),
                  field("usage_today", &Output::usage_today, "Since midnight UTC."),
                  field("spend_today_usd", &Output::spend_today_usd,
-                       "Known cost since midnight UTC.")},
+                       "Known cost since midnight UTC."),
+                 field("daily_limit_usd", &Output::daily_limit_usd,
+                       "What may be spent from one midnight UTC to the next; left out: no limit.")},
       .handler = run,
   });
 }

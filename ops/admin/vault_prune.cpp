@@ -8,7 +8,7 @@ namespace vault_prune_op {
 
 struct Input {};
 struct Output {
-  std::int64_t versions = 0, events = 0, idempotency_keys = 0, jobs = 0, slots = 0;
+  std::int64_t versions = 0, events = 0, idempotency_keys = 0, jobs = 0, slots = 0, model_calls = 0;
 };
 
 Fields<Output> counts() {
@@ -16,7 +16,8 @@ Fields<Output> counts() {
           field("events", &Output::events, "Events of the log."),
           field("idempotency_keys", &Output::idempotency_keys, "Remembered calls."),
           field("jobs", &Output::jobs, "Finished jobs and their steps."),
-          field("slots", &Output::slots, "Old times of schedules.")};
+          field("slots", &Output::slots, "Old times of schedules."),
+          field("model_calls", &Output::model_calls, "Records of single calls of models.")};
 }
 
 Result<Json> prune_some(Context& ctx) { return to_json(INDX_TRY(ctx.doctor().prune())); }
@@ -30,7 +31,7 @@ Result<Output> run(Context& ctx, const Input&) {
     for (const auto& [name, count] :
          {std::pair("versions", &out.versions), std::pair("events", &out.events),
           std::pair("idempotency_keys", &out.idempotency_keys), std::pair("jobs", &out.jobs),
-          std::pair("slots", &out.slots)}) {
+          std::pair("slots", &out.slots), std::pair("model_calls", &out.model_calls)}) {
       const auto deleted = some.value(name, std::int64_t{0});
       *count += deleted;
       progress.done += deleted;
@@ -51,6 +52,7 @@ Json to_json(const Pruned& pruned) {
           {"idempotency_keys", pruned.idempotency_keys},
           {"jobs", pruned.jobs},
           {"slots", pruned.slots},
+          {"model_calls", pruned.model_calls},
           {"is_done", pruned.is_done}};
 }
 
@@ -60,8 +62,8 @@ Operation vault_prune() {
       .name = "vault_prune",
       .summary = "Delete what is kept no longer: old versions, events, finished jobs.",
       .guidance = "Seldom needed: a server does it every night. Keeps versions as configured, "
-                  "events for 30 days, jobs for 7 days or 30 when they failed. Notes stay "
-                  "untouched.",
+                  "events for 30 days, jobs for 7 days or 30 when they failed, records of model "
+                  "calls for 90. Notes stay untouched.",
       .scopes = {Scope::VaultAdmin},
       .route = {"POST", "/v1/vault/prune"},
       .cli = "vault prune",

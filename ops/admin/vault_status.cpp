@@ -53,10 +53,21 @@ struct Embeddings {
 struct Ai {
   bool enabled = false;
   std::string provider, model;
+  std::int64_t invocations_today = 0, model_calls_today = 0;
+  std::int64_t cache_hits_today = 0, cache_misses_today = 0;
+  double spend_today_usd = 0;
   static Fields<Ai> fields() {
     return {field("enabled", &Ai::enabled, "Whether a provider is configured."),
             field("provider", &Ai::provider, "Its name."),
-            field("model", &Ai::model, "Its model.")};
+            field("model", &Ai::model, "Its model."),
+            field("invocations_today", &Ai::invocations_today,
+                  "AI operations that ended since midnight UTC."),
+            field("model_calls_today", &Ai::model_calls_today, "Calls of models since then."),
+            field("cache_hits_today", &Ai::cache_hits_today,
+                  "Questions since then that an earlier answer was kept for."),
+            field("cache_misses_today", &Ai::cache_misses_today,
+                  "Questions since then that were looked for in vain."),
+            field("spend_today_usd", &Ai::spend_today_usd, "Known cost since then.")};
   }
 };
 struct Output {
@@ -87,6 +98,22 @@ Result<Embeddings> embeddings_of(Context& ctx, std::vector<std::string>& warning
   return out;
 }
 
+Result<Ai> ai_of(Context& ctx) {
+  Ai out;
+  const Json usage = INDX_TRY(ctx.models().usage_today());
+  const auto count = [&](const char* name) { return usage.value(name, std::int64_t{0}); };
+  out.invocations_today = count("invocations");
+  out.model_calls_today = count("calls");
+  out.cache_hits_today = count("cache_hits");
+  out.cache_misses_today = count("cache_misses");
+  out.spend_today_usd = usage.value("cost_usd", 0.0);
+  out.enabled = ctx.models().is_configured();
+  if (!out.enabled) return out;
+  out.provider = ctx.models().provider();
+  out.model = ctx.models().model();
+  return out;
+}
+
 Result<Output> run(Context& ctx, const Input&) {
   const IndexCounts counts = INDX_TRY(ctx.index().counts());
   Output out;
@@ -101,7 +128,7 @@ Result<Output> run(Context& ctx, const Input&) {
     out.indexing.done = indexing.value("done", std::int64_t{0});
     out.indexing.total = indexing.value("total", std::int64_t{0});
   }
-  if (ctx.models().is_configured()) out.ai = {true, ctx.models().provider(), ctx.models().model()};
+  out.ai = INDX_TRY(ai_of(ctx));
   out.warnings = counts.warnings;
   out.embeddings = INDX_TRY(embeddings_of(ctx, out.warnings));
   return out;

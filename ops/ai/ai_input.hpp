@@ -17,6 +17,7 @@ struct AiCallInput {
   bool cite = true;
   std::int64_t seed = 0;
   bool cache = true;
+  std::optional<std::int64_t> cache_ttl_seconds;
 
   /// What changes the answer to the same notes, for the inputs of steps.
   Json key() const {
@@ -46,8 +47,13 @@ Fields<Input> ai_call_fields(const char* language_text) {
       field<Input, std::int64_t>("seed", &Input::seed,
                                  "Same input and seed: same output, as far as the model can.",
                                  optional),
-      field<Input, bool>("cache", &Input::cache, "Whether an earlier answer may be used.",
-                         optional)};
+      field<Input, bool>("cache", &Input::cache,
+                         "Whether an earlier answer of the model may be used, and this one kept.",
+                         optional),
+      field<Input, std::optional<std::int64_t>>(
+          "cache_ttl_seconds", &Input::cache_ttl_seconds,
+          "How old such an answer may be, and how long this one is kept; left out: as configured.",
+          between(1, 315360000))};
 }
 template <typename Input>
 Field<Input> ai_scope_field() {

@@ -1,5 +1,7 @@
 #include "ops/ai/ai_invocation.hpp"
 
+#include "ops/ai/ai_notes.hpp"
+
 namespace indx {
 namespace {
 
@@ -15,7 +17,27 @@ bool goes_on(CancelReason why) {
          why == CancelReason::LeaseLost;
 }
 
+/// No model was called, for every answer was there.
+bool is_whole_hit(const AiUsageView& usage) {
+  return usage.cache_hits > 0 && usage.model_calls == 0;
+}
+
 }  // namespace
+
+void warn_of_kept_answers(const AiUsageView& usage, std::vector<Json>& warnings) {
+  if (is_whole_hit(usage)) return warnings.push_back("ai_cache_hit");
+  if (usage.cache_hits > 0)
+    warnings.push_back(Json{{"code", "ai_cache_hit"},
+                            {"reason", "Some of the answers were kept from earlier calls."},
+                            {"hits", usage.cache_hits},
+                            {"model_calls", usage.model_calls}});
+}
+
+void keep_answers(Context& ctx, const Error* error) {
+  const bool is_useless = error != nullptr && (error->reason == Reason::AiGroundingFailed ||
+                                               is_unusable_answer(*error));
+  if (!is_useless) ctx.models().keep_answers();
+}
 
 void tell_invocation(Context& ctx, const AiInvocation& invocation, const Error* error,
                      const std::vector<std::string>& applied, std::int64_t duration_ms) {
@@ -30,7 +52,7 @@ void tell_invocation(Context& ctx, const AiInvocation& invocation, const Error* 
             {"provider", ctx.models().provider()},
             {"model", ctx.models().model()},
             {"usage", *Codec<AiUsageView>::encode(invocation.usage)},
-            {"cache_hit", false},
+            {"cache_hit", is_whole_hit(invocation.usage)},
             {"duration_ms", duration_ms},
             {"ok", error == nullptr}};
   if (error != nullptr) data["error_code"] = std::string(error->name());

@@ -21,7 +21,15 @@ struct AiInvocation {
 void tell_invocation(Context& ctx, const AiInvocation& invocation, const Error* error,
                      const std::vector<std::string>& applied, std::int64_t duration_ms);
 
-/// Runs `work(invocation)` and tells of it. Output has `applied_paths()`.
+/// Tells who asked that answers were kept ones: `ai_cache_hit` where all were, with counts where
+/// some were (row D51, R15).
+void warn_of_kept_answers(const AiUsageView& usage, std::vector<Json>& warnings);
+
+/// What the model said may be used again, unless it was of no use. `error`: how the call failed, or
+/// null.
+void keep_answers(Context& ctx, const Error* error);
+
+/// Runs `work(invocation)` and tells of it. Output has `applied_paths()` and `warnings`.
 template <typename Output, typename Work>
 Result<Output> run_told(Context& ctx, std::string op, bool applies, Work work) {
   const auto begin = ctx.clock().monotonic();
@@ -31,6 +39,8 @@ Result<Output> run_told(Context& ctx, std::string op, bool applies, Work work) {
   Result<Output> result = work(invocation);
   const auto took =
       std::chrono::duration_cast<milliseconds>(ctx.clock().monotonic() - begin).count();
+  keep_answers(ctx, result ? nullptr : &result.error());
+  if (result) warn_of_kept_answers(invocation.usage, result->warnings);
   tell_invocation(ctx, invocation, result ? nullptr : &result.error(),
                   result ? result->applied_paths() : std::vector<std::string>(), took);
   return result;

@@ -58,20 +58,14 @@ Result<GenerateReply> ask_model(Context& lane, const GenerateRequest& request,
                                 std::vector<Json>& warnings) {
   auto reply = lane.models().generate(request, item);
   if (!reply) {
-    const Error& error = reply.error();
-    if (is_unusable_answer(error) && error.details.contains("usage")) {
-      const Json& billed = error.details["usage"];
-      AiUsage usage;
-      usage.input_tokens = billed.value("input_tokens", std::int64_t{0});
-      usage.output_tokens = billed.value("output_tokens", std::int64_t{0});
-      usage.source = billed.value("source", usage.source);
-      if (const auto it = billed.find("cost_usd"); it != billed.end() && it->is_number())
-        usage.cost_usd = it->get<double>();
-      cost.add(usage);
-    }
+    const auto billed = billed_usage(reply.error());
+    if (billed && is_unusable_answer(reply.error())) cost.add(*billed);
     return reply;
   }
-  cost.add(reply->usage);
+  if (reply->is_kept)
+    ++cost.cache_hits;
+  else
+    cost.add(reply->usage);
   if (reply->finish_reason == FinishReason::Length)
     warnings.push_back(ai_warning("truncated", item, "the model reached its output limit"));
   return reply;

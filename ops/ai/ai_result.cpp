@@ -74,19 +74,30 @@ Json ai_warning(std::string_view code, const std::string& path, const std::strin
 }
 
 Fields<AiCost> AiCost::fields() {
-  return {field("usage", &AiCost::usage, ""), field("model_calls", &AiCost::model_calls, "")};
+  return {field("usage", &AiCost::usage, ""), field("model_calls", &AiCost::model_calls, ""),
+          field("cache_hits", &AiCost::cache_hits, "")};
 }
 
 void AiCost::add(const AiUsage& one) {
-  add_usage(usage, {one.input_tokens, one.output_tokens, one.cost_usd, one.source},
-            model_calls == 0);
+  AiUsageView view;
+  view.input_tokens = one.input_tokens;
+  view.output_tokens = one.output_tokens;
+  view.cost_usd = one.cost_usd;
+  view.source = one.source;
+  add_usage(usage, view, model_calls == 0);
   ++model_calls;
 }
 
 void AiTotal::add(const AiCost& cost) {
-  if (cost.model_calls == 0) return;  // nobody counted anything
-  add_usage(usage_, cost.usage, !std::exchange(has_any_, true));
-  model_calls_ += cost.model_calls;
+  usage_.cache_hits += cost.cache_hits;
+  if (cost.model_calls > 0) {
+    if (!has_any_) usage_.cost_usd.reset();
+    add_usage(usage_, cost.usage, !std::exchange(has_any_, true));
+    usage_.model_calls += cost.model_calls;
+  } else if (!has_any_ && cost.cache_hits > 0) {
+    usage_.cost_usd = 0;
+    usage_.source = "reported";
+  }
 }
 
 }  // namespace indx

@@ -43,6 +43,8 @@ struct AiUsageView {
   std::int64_t input_tokens = 0, output_tokens = 0;
   std::optional<double> cost_usd;
   std::string source = "estimated";
+  /// Not shown: calls of the model, and answers that needed none for they were kept.
+  std::int64_t model_calls = 0, cache_hits = 0;
   static Fields<AiUsageView> fields();
 };
 
@@ -54,19 +56,20 @@ Json ai_warning(std::string_view code, const std::string& path, const std::strin
 struct AiCost {
   AiUsageView usage;
   int model_calls = 0;
+  int cache_hits = 0;  ///< answers that needed no call
   static Fields<AiCost> fields();
   void add(const AiUsage& one);
 };
-/// The roll-up over all parts; `source` is `estimated` as soon as one part is.
+/// The roll-up over all parts; `source` is `estimated` as soon as one part is. Where every answer
+/// was kept, nothing was spent, which is known (row D51).
 class AiTotal {
  public:
   void add(const AiCost& cost);
   const AiUsageView& usage() const { return usage_; }
-  std::int64_t model_calls() const { return model_calls_; }
+  std::int64_t model_calls() const { return usage_.model_calls; }
 
  private:
   AiUsageView usage_;
-  std::int64_t model_calls_ = 0;
   bool has_any_ = false;
 };
 

@@ -43,4 +43,16 @@ TEST_CASE("the price list has a day", "[ai]") {
   CHECK(prices_as_of().starts_with("20"));
 }
 
+TEST_CASE("a price of the configuration stands before the list", "[ai][G44]") {
+  AiConfig config;
+  config.prices["openai/gpt-4o-mini"] = {0.5, 2};
+  config.prices["openai/ours"] = {0.001, 0.002};
+
+  CHECK(cost_at(price_of(config, "openai", "gpt-4o-mini"), 2000, 500) == Approx(2.0));
+  CHECK(cost_at(price_of(config, "openai", "ours"), 1000, 1000) == Approx(0.003));
+  CHECK(cost_at(price_of(config, "openai", "gpt-4o"), 1'000'000, 0) == Approx(2.5));
+  CHECK(cost_at(price_of(config, "ollama", "llama3"), 1000, 1000) == 0.0);
+  CHECK_FALSE(cost_at(price_of(config, "openai", "nobody-knows"), 1, 1));
+}
+
 }  // namespace indx

@@ -290,4 +290,29 @@ TEST_CASE("tokens are estimated by script", "[ai]") {
   CHECK(estimate_tokens("привет") == 3);
 }
 
+TEST_CASE("what a provider repeats of the prompt is not told", "[ai][D70]") {
+  class Parrot : public Provider {
+   public:
+    std::string name() const override { return "parrot"; }
+    std::string model() const override { return "m"; }
+    bool can_generate() const override { return true; }
+    Result<GenerateReply> generate(const GenerateRequest& request, const CancelToken&) override {
+      return make_error(Reason::AiProviderError, "The AI provider refused the request.",
+                        {{"provider", "parrot"},
+                         {"upstream_status", 400},
+                         {"upstream_message",
+                          "Bad input: " + request.messages[0].content.substr(6) + " (code 7)"},
+                         {"cause", "status"}});
+    }
+  };
+  Parrot parrot;
+  GenerateRequest request;
+  request.messages = {{"user", "Note: the launch code is tulip-99 and nobody knows."}};
+
+  const auto failed = generate_with_retry(parrot, request, CancelToken(), {});
+
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().details["upstream_message"] == "Bad input:[prompt] (code 7)");
+}
+
 }  // namespace indx

@@ -410,4 +410,30 @@ TEST_CASE("a value that is refused was not set anywhere, and the error says so",
   CHECK(other.error().details["source"] == "config.json");
 }
 
+TEST_CASE("cost and cache are set by file and environment", "[base][D15][D18][D25][G44]") {
+  const auto plain = load("");
+  CHECK(plain->ai.cache_enabled);
+  CHECK(plain->ai.cache_ttl_hours == 24);
+  CHECK_FALSE(plain->ai.daily_cost_usd);
+
+  const auto file = load(R"({"ai": {"daily_cost_usd": 5, "cache": {"enabled": false,
+      "ttl_hours": 0.5}, "prices": {"openai/gpt-4.1": {"input_per_1k": 1, "output_per_1k": 2}}}})");
+  CHECK_FALSE(file->ai.cache_enabled);
+  CHECK(file->ai.cache_ttl_hours == 0.5);
+  CHECK(file->ai.daily_cost_usd == 5.0);
+  CHECK(file->ai.prices.at("openai/gpt-4.1").output_per_1k == 2);
+
+  const auto both = load(R"({"ai": {"daily_cost_usd": 5}})",
+                         {{"INDX_AI_DAILY_COST_USD", "0.25"}, {"INDX_AI_CACHE", "off"}});
+  CHECK(both->ai.daily_cost_usd == 0.25);  // a limit is a matter of safety
+  CHECK_FALSE(both->ai.cache_enabled);
+  CHECK_FALSE(load(R"({"ai": {"daily_cost_usd": null}})")->ai.daily_cost_usd);
+
+  CHECK(refused(R"({"ai": {"daily_cost_usd": -1}})", {}).details["key"] == "ai.daily_cost_usd");
+  CHECK(refused(R"({"ai": {"prices": {"gpt": {"input_per_1k": 1, "output_per_1k": 2}}}})", {})
+            .details["key"] == "ai.prices");
+  CHECK(refused(R"({"ai": {"prices": {"a/b": {"input_per_1k": -1, "output_per_1k": 2}}}})", {})
+            .details["key"] == "ai.prices");
+}
+
 }  // namespace indx

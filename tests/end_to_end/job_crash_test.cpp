@@ -27,13 +27,11 @@ struct CrashVault {
     return {{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}, {"apply", false}};
   }
   std::map<std::string, std::string> env(std::map<std::string, std::string> more = {}) const {
-    std::map<std::string, std::string> all = {{"INDX_AI_PROVIDER", "openai"},
-                                              {"INDX_AI_MODEL", "test"},
-                                              {"INDX_OPENAI_BASE_URL", model.base_url()},
-                                              {"INDX_OPENAI_API_KEY", "k"},
-                                              {"INDX_JOBS_LANES_PER_JOB", "1"},
-                                              {"INDX_JOBS_RUNNERS", "1"},
-                                              {"INDX_RATE_LIMIT_PER_MINUTE", "0"}};
+    std::map<std::string, std::string> all = {
+        {"INDX_AI_PROVIDER", "openai"}, {"INDX_AI_MODEL", "test"},
+        {"INDX_AI_CACHE", "off"},       {"INDX_OPENAI_BASE_URL", model.base_url()},
+        {"INDX_OPENAI_API_KEY", "k"},   {"INDX_JOBS_LANES_PER_JOB", "1"},
+        {"INDX_JOBS_RUNNERS", "1"},     {"INDX_RATE_LIMIT_PER_MINUTE", "0"}};
     for (auto& [name, value] : more) all.insert_or_assign(name, value);
     return all;
   }

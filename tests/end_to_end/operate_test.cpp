@@ -20,11 +20,9 @@ struct SlowVault {
                    cat("# Note ", i, "\n\nCompost number ", i, " warms the compost heap.\n"));
   }
   std::map<std::string, std::string> env() const {
-    return {{"INDX_AI_PROVIDER", "openai"},
-            {"INDX_AI_MODEL", "test"},
-            {"INDX_OPENAI_BASE_URL", model.base_url()},
-            {"INDX_OPENAI_API_KEY", "k"},
-            {"INDX_JOBS_LANES_PER_JOB", "1"},
+    return {{"INDX_AI_PROVIDER", "openai"}, {"INDX_AI_MODEL", "test"},
+            {"INDX_AI_CACHE", "off"},       {"INDX_OPENAI_BASE_URL", model.base_url()},
+            {"INDX_OPENAI_API_KEY", "k"},   {"INDX_JOBS_LANES_PER_JOB", "1"},
             {"INDX_JOBS_RUNNERS", "1"}};
   }
   int calls() const { return model.counts()["calls"].get<int>(); }
