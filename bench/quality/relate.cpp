@@ -77,15 +77,16 @@ struct Source {
 };
 
 /// The note without the links of the fold, text and all.
-std::string without_links(std::string bytes, std::vector<BodyLink> cut) {
-  std::sort(cut.begin(), cut.end(), [](const auto& a, const auto& b) { return a.begin > b.begin; });
-  std::size_t kept_from = bytes.size();
+std::string without_links(const std::string& bytes, std::vector<BodyLink> cut) {
+  std::sort(cut.begin(), cut.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::string result;
+  std::size_t at = 0;
   for (const auto& link : cut) {
-    if (link.end > kept_from) continue;  // an image inside the text of a link that is cut
-    bytes.erase(link.begin, link.end - link.begin);
-    kept_from = link.begin;
+    if (link.begin < at) continue;  // an image inside the text of a link that is cut
+    result.append(bytes, at, link.begin - at);
+    at = link.end;
   }
-  return bytes;
+  return result.append(bytes, at);
 }
 
 /// Without what is linked still: that is no prediction.

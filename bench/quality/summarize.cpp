@@ -31,7 +31,8 @@ std::string lead(const std::vector<PlainSentence>& sentences, std::size_t limit)
 std::optional<Json> summarized(const QualityVault& vault, const std::string& path,
                                const char* length, Report& report) {
   const auto answer = vault.call(
-      "ai_summarize", {{"scope", {{"kind", "paths"}, {"paths", {path}}}}, {"length", length}});
+      "ai_summarize",
+      {{"scope", {{"kind", "paths"}, {"paths", Json::array({path})}}}, {"length", length}});
   if (answer.has_value()) return (*answer)["summary"];
   report.fail(cat("summarize: ", path, ": ", answer.error().message));
   return std::nullopt;
