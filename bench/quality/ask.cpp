@@ -47,7 +47,7 @@ struct Tally {
 
 void check_citations(const QualityVault& vault, const std::string& id, const Json& answer,
                      Tally& tally, Report& report) {
-  for (const auto& citation : answer["citations"]) {
+  for (const auto& citation : answer.value("citations", Json::array())) {
     tally.verified.push_back(verifies(vault, citation) ? 1 : 0);
     if (tally.verified.back() < 1) report.fail(cat(id, ": does not verify: ", citation.dump()));
   }
@@ -67,7 +67,7 @@ void ask_answerable(const QualityVault& vault, const Question& question, Tally& 
   if (answer) {
     check_citations(vault, question.id, *answer, tally, report);
     const auto wanted = in_one_line(question.answer);
-    for (const auto& citation : (*answer)["citations"]) {
+    for (const auto& citation : answer->value("citations", Json::array())) {
       if (!question.relevant.contains(citation.value("path", std::string()))) continue;
       has_note = true;
       // The marked sentence may be a part of what is quoted, or the other way round.
@@ -78,14 +78,14 @@ void ask_answerable(const QualityVault& vault, const Question& question, Tally& 
   }
   tally.right_note.push_back(has_note ? 1 : 0);
   tally.right_sentence.push_back(has_sentence ? 1 : 0);
-  tally.refused.push_back(answer && (*answer)["answer"] == kUnknown ? 1 : 0);
+  tally.refused.push_back(answer && answer->value("answer", std::string()) == kUnknown ? 1 : 0);
 }
 
 void ask_unanswerable(const QualityVault& vault, const Question& question, Tally& tally,
                       Report& report) {
   const auto answer = ask_vault(vault, question, report);
   if (answer) check_citations(vault, question.id, *answer, tally, report);
-  tally.unknown.push_back(answer && (*answer)["answer"] == kUnknown ? 1 : 0);
+  tally.unknown.push_back(answer && answer->value("answer", std::string()) == kUnknown ? 1 : 0);
 }
 
 void show(Report& report, const char* name, const std::vector<double>& values,

@@ -115,7 +115,7 @@ Rankings related(const QualityVault& vault, const std::map<std::string, Source>&
       report.fail(cat("relate: ", answer.error().message));
       return result;
     }
-    for (const auto& edge : (*answer)["edges"])
+    for (const auto& edge : answer->value("edges", Json::array()))
       result[edge["src_path"]].push_back(edge["dst_path"]);
   }
   return result;
