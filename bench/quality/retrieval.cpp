@@ -1,4 +1,3 @@
-// rows: E6 G25
 #include "bench/quality/metrics.hpp"
 #include "bench/quality/quality_vault.hpp"
 #include "bench/quality/sets.hpp"
