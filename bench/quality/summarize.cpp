@@ -1,4 +1,6 @@
 #include "ai/extractive/language.hpp"
+#include "ai/note_text.hpp"
+#include "base/unicode.hpp"
 #include "bench/quality/lexrank.hpp"
 #include "bench/quality/metrics.hpp"
 #include "bench/quality/quality_vault.hpp"
@@ -13,7 +15,9 @@
 namespace indx::quality {
 namespace {
 
-constexpr int kFewestSentences = 3, kFewestSections = 3;
+constexpr int kFewestSections = 3;
+constexpr std::size_t kFewestSentences = 3;
+constexpr char32_t kLastLatinLetter = 0x24F;
 
 struct SummaryCase {
   std::string path, reference;
@@ -38,6 +42,17 @@ std::optional<Json> summarized(const QualityVault& vault, const std::string& pat
   return std::nullopt;
 }
 
+/// Whether the prose and the description are English; pages of code mislead the test of a language.
+bool is_english(std::string_view bytes, const std::string& description) {
+  for (std::size_t at = 0; at < description.size();) {
+    const CodePoint point = decode_at(description, at);
+    if (is_letter(point.value) && point.value > kLastLatinLetter) return false;
+    at += point.length;
+  }
+  const NoteText note(bytes);
+  return language_of(std::string_view(note.prose()).substr(note.body_begin())) == "en";
+}
+
 /// English notes with a description, which is the reference and is taken out of the note.
 std::vector<SummaryCase> described_notes(Packs& packs, const std::string& pack,
                                          const std::filesystem::path& to) {
@@ -49,9 +64,7 @@ std::vector<SummaryCase> described_notes(Packs& packs, const std::string& pack,
     const Json* description = find_property(frontmatter.values, "description");
     if (description == nullptr || !description->is_string()) continue;
     const auto reference = description->get<std::string>();
-    if (language_of(std::string_view(bytes).substr(frontmatter.body_begin)) != "en" ||
-        word_total(word_counts(reference)) < 4)
-      continue;
+    if (word_total(word_counts(reference)) < 4 || !is_english(bytes, reference)) continue;
     auto cut = delete_frontmatter(bytes, "description");
     if (!cut.has_value()) continue;  // a block that cannot be edited safely is left out
     bytes = replace_all(*cut, reference, "");
