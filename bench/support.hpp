@@ -43,15 +43,21 @@ struct Figure {
   std::optional<double> floor;
   std::optional<double> bar;
   bool bar_is_maximum = true;
+  std::optional<std::size_t> n = {};  ///< of how many the value is a mean, where that matters
 };
+
+/// Whether the bar is kept, if one is stated.
+inline bool holds(const Figure& figure) {
+  if (!figure.bar) return true;
+  return figure.bar_is_maximum ? figure.value <= *figure.bar : figure.value >= *figure.bar;
+}
 
 inline void print(const Figure& figure) {
   Json json{{"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}};
   json["floor"] = figure.floor ? Json(*figure.floor) : Json();
   json["ratio"] = figure.floor && *figure.floor > 0 ? Json(figure.value / *figure.floor) : Json();
-  if (figure.bar)
-    json["bar"] = *figure.bar,
-    json["ok"] = figure.bar_is_maximum ? figure.value <= *figure.bar : figure.value >= *figure.bar;
+  if (figure.n) json["n"] = *figure.n;
+  if (figure.bar) json["bar"] = *figure.bar, json["ok"] = holds(figure);
   std::printf("%s\n", json.dump().c_str());
   std::fflush(stdout);
 }
