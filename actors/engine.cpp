@@ -138,6 +138,7 @@ class EngineImpl : public Engine {
   const Config& config() const override { return parts_->config; }
   const Clock& clock() const override { return parts_->clock; }
   bool has_provider() const override { return parts_->provider != nullptr; }
+  bool has_embedder() const override { return parts_->embedder != nullptr; }
   bool is_draining() const override { return parts_->is_draining; }
   Json health() override;
   Result<Principal> authenticate(const std::string& token) override {

@@ -257,7 +257,7 @@ void McpServer::call_tool(const McpPeer& peer, const RpcMessage& message, const 
     return call->answer_fault(kRpcInvalidParams,
                               cat("Unknown tool ", *tool, ". tools/list names those there are."));
   if (!may_call(peer.principal, *operation)) return refuse_hidden_tool(peer, *operation, call);
-  if (operation->needs_provider && !dispatcher_.has_provider())
+  if (operation->needs_provider && !operation->answers_without_chat && !dispatcher_.has_provider())
     return call->answer_result(tool_error(make_error(
         Reason::AiUnavailable,
         cat(*tool,

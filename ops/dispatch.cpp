@@ -183,7 +183,7 @@ class LocalDispatcher : public Dispatcher {
                              {"limit_per_minute", backend_.config().rate_limit_per_minute}});
     }
     INDX_TRY(check_scopes(operation, call.principal, operation.scopes));
-    if (operation.needs_provider && !backend_.has_provider())
+    if (operation.needs_provider && !backend_.has_provider() && !needs_no_chat(call))
       return make_error(Reason::AiUnavailable,
                         cat("`", operation.name,
                             "` needs an AI provider and none is configured: set INDX_AI_PROVIDER "
@@ -196,6 +196,14 @@ class LocalDispatcher : public Dispatcher {
     if (operation.extra_scopes)
       INDX_TRY(check_scopes(operation, call.principal, operation.extra_scopes(call.input)));
     return take_key(call);
+  }
+
+  /// R17: what needs no chat model works with one for embeddings alone.
+  bool needs_no_chat(const Call& call) const {
+    const Operation& operation = *call.operation;
+    if (!operation.answers_without_chat || !backend_.has_embedder()) return false;
+    const auto input = validate(operation.input, call.input);
+    return input && operation.answers_without_chat(*input);
   }
 
   /// The key names the call and is no part of what is asked.

@@ -95,6 +95,8 @@ class Backend {
   virtual const Config& config() const = 0;
   virtual const Clock& clock() const = 0;
   virtual bool has_provider() const = 0;
+  /// Whether there is a model for embeddings, which may be there without a provider.
+  virtual bool has_embedder() const { return false; }
   virtual bool is_draining() const = 0;
   virtual Json health() = 0;
 
