@@ -11,7 +11,8 @@ namespace indx {
 class FakeBackend : public Backend {
  public:
   FakeWorld world;
-  bool has_a_provider = true, draining = false, lanes_are_full = false, lanes_wait = false;
+  bool has_a_provider = true, has_an_embedder = false, draining = false, lanes_are_full = false,
+       lanes_wait = false;
   std::vector<std::function<void()>> waiting_lanes;
   std::map<std::string, Job> jobs_by_id;
   std::map<std::string, int> waiters;
@@ -21,6 +22,7 @@ class FakeBackend : public Backend {
   const Config& config() const override { return world.config; }
   const Clock& clock() const override { return world.clock; }
   bool has_provider() const override { return has_a_provider; }
+  bool has_embedder() const override { return has_an_embedder; }
   bool is_draining() const override { return draining; }
   Json health() override { return Json{{"ready", true}}; }
   Result<Principal> authenticate(const std::string&) override { return world.principal; }
