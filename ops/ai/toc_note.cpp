@@ -44,6 +44,7 @@ class HeadingLinks {
     const auto key = heading_key(without_block_id(heading.text));
     if (key.empty()) return {};
     auto subpath = written(heading);
+    if (heading_key(subpath) != key) return {};
     const auto first = first_line_.find(key);
     if (first != first_line_.end() && first->second == heading.line) return subpath;
     for (auto it = above.rbegin(); it != above.rend(); ++it) {
@@ -59,7 +60,7 @@ class HeadingLinks {
     const auto text = replace_invalid_utf8(without_block_id(heading.text));
     std::string out;
     for (const char c : text) {
-      const bool is_kept = std::string_view("[]|#^\\%`$<>").find(c) == std::string_view::npos &&
+      const bool is_kept = std::string_view("[]|#\\%$<>").find(c) == std::string_view::npos &&
                            static_cast<unsigned char>(c) >= 0x20;
       const char put = is_kept ? c : ' ';
       if (put != ' ' || (!out.empty() && out.back() != ' ')) out += put;

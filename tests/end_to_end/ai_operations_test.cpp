@@ -160,7 +160,7 @@ TEST_CASE("a map of notes is created, replaced only with --yes, replayed and tak
   const auto job = server.start_job("/v1/ai/toc", call);
   REQUIRE(server.wait_for_job(job)["state"] == "succeeded");
   CHECK(vault.read("Index.md").starts_with("# Projects\n"));
-  CHECK(server.call("POST", "/v1/jobs/" + job + "/revert").status == 200);
+  CHECK(server.call("POST", "/v1/jobs/" + job + "/revert", Json::object()).status == 200);
   REQUIRE(wait_until([&] { return vault.read("Index.md") == before; }));
 
   const auto reader = server.make_token({"vault:read"})["token"].get<std::string>();
