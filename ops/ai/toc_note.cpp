@@ -44,7 +44,7 @@ class HeadingLinks {
     const auto key = heading_key(without_block_id(heading.text));
     if (key.empty()) return {};
     auto subpath = written(heading);
-    if (heading_key(subpath) != key) return {};
+    if (heading_key(subpath) != key || subpath.starts_with('^')) return {};  // `^`: a block
     const auto first = first_line_.find(key);
     if (first != first_line_.end() && first->second == heading.line) return subpath;
     for (auto it = above.rbegin(); it != above.rend(); ++it) {

@@ -17,7 +17,7 @@ TocWork two_groups() {
                  {"g4", "Bread", {{"n5", "Rye", "Rye makes dark bread."}}}};
   return work;
 }
-GenerateReply reply_with(Json groups, Json items) {
+GenerateReply toc_reply(Json groups, Json items) {
   GenerateReply reply;
   reply.structured = {{"groups", std::move(groups)}, {"items", std::move(items)}};
   return reply;
@@ -34,10 +34,10 @@ Json item_text_of(const std::string& id, const std::string& text) {
 TEST_CASE("words of a model are taken for what was asked for, as single lines", "[ai][C30]") {
   const auto work = two_groups();
   const auto reply =
-      reply_with(Json::array({group_title("g1", " Growing\n roses "), group_title("g9", "Unknown"),
-                              group_title("g4", "Baking")}),
-                 Json::array({item_text_of("n2", "Prune 12 roses\nin spring"),
-                              item_text_of("n3", "Soil is soil"), item_text_of("n5", "")}));
+      toc_reply(Json::array({group_title("g1", " Growing\n roses "), group_title("g9", "Unknown"),
+                             group_title("g4", "Baking")}),
+                Json::array({item_text_of("n2", "Prune 12 roses\nin spring"),
+                             item_text_of("n3", "Soil is soil"), item_text_of("n5", "")}));
   CHECK(shape_errors(reply.structured, toc_prompt(work, AiConfig{}, 0, 0).json_schema).empty());
 
   const auto wording = parse_toc_reply(work, reply).value();
@@ -53,7 +53,7 @@ TEST_CASE("words of a model are taken for what was asked for, as single lines", 
 TEST_CASE("a description that says more than the text is left out", "[ai][C30]") {
   auto work = two_groups();
   const auto answer = [](const std::string& text) {
-    return reply_with(Json::array(), Json::array({item_text_of("n2", text)}));
+    return toc_reply(Json::array(), Json::array({item_text_of("n2", text)}));
   };
 
   const auto wrong_number = parse_toc_reply(work, answer("Prune 14 roses in spring.")).value();
@@ -74,8 +74,8 @@ TEST_CASE("a description that says more than the text is left out", "[ai][C30]")
 TEST_CASE("two groups never get one title, and an answer without lists is an error", "[ai]") {
   const auto work = two_groups();
   const auto same = parse_toc_reply(
-      work, reply_with(Json::array({group_title("g1", "Home"), group_title("g4", "HOME")}),
-                       Json::array()));
+      work, toc_reply(Json::array({group_title("g1", "Home"), group_title("g4", "HOME")}),
+                      Json::array()));
   CHECK(same->titles.size() == 1);
 
   GenerateReply broken;
