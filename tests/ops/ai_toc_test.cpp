@@ -5,7 +5,7 @@
 namespace indx {
 
 TEST_CASE("the headings of a note need no model and cost nothing", "[ops][C24][C27][C28][C29]") {
-  TocNotes world({{"Docs/Spec.md", kTocSpec}});
+  TocNotes world(TocFiles{{"Docs/Spec.md", kTocSpec}});
   add_toc_model(world);
 
   const Json answer = *toc_of(world, "Docs/Spec.md");
@@ -30,7 +30,7 @@ TEST_CASE("the headings of a note need no model and cost nothing", "[ops][C24][C
 }
 
 TEST_CASE("depth counts from the highest heading, within its bounds", "[ops][C24]") {
-  TocNotes world({{"Spec.md", kTocSpec}, {"Low.md", "### A\n\n#### B\n\n##### C\n"}});
+  TocNotes world(TocFiles{{"Spec.md", kTocSpec}, {"Low.md", "### A\n\n#### B\n\n##### C\n"}});
 
   CHECK((*toc_of(world, "Spec.md", {{"depth", 1}}))["toc_tree"].size() == 1);
   CHECK((*toc_of(world, "Spec.md", {{"depth", 4}}))["toc_markdown"].get<std::string>().find(
@@ -46,7 +46,7 @@ TEST_CASE("depth counts from the highest heading, within its bounds", "[ops][C24
 }
 
 TEST_CASE("fields of the other mode, and missing ones, are refused", "[ops][C24][C25]") {
-  TocNotes world({{"Inbox.md", "Call Ana.\n"}});
+  TocNotes world(TocFiles{{"Inbox.md", "Call Ana.\n"}});
   const auto reason = [&](const Json& input) {
     const auto result = run_operation(world, ai_toc(), input);
     return result ? std::string("none") : std::string(result.error().name());
@@ -85,7 +85,7 @@ TEST_CASE("hostile headings make one item each, whose link reaches its heading",
                                              "` open",
                                              "== mark ~~ gone"};
   for (const auto& heading : headings) note += cat("## ", heading, "\n\nText.\n\n");
-  TocNotes world({{"Odd [1] name.md", note}, {"Other.md", "x\n"}});
+  TocNotes world(TocFiles{{"Odd [1] name.md", note}, {"Other.md", "x\n"}});
 
   const Json answer = *toc_of(world, "Odd [1] name.md");
 
@@ -117,7 +117,7 @@ TEST_CASE("hostile headings make one item each, whose link reaches its heading",
 }
 
 TEST_CASE("headings of one text are told apart by those above them", "[ops][C27]") {
-  TocNotes world({{"a.md", "# One\n\n## Example\n\nx\n\n# Two\n\n## Example\n\ny\n"}});
+  TocNotes world(TocFiles{{"a.md", "# One\n\n## Example\n\nx\n\n# Two\n\n## Example\n\ny\n"}});
 
   const Json answer = *toc_of(world, "a.md");
 
@@ -129,7 +129,7 @@ TEST_CASE("headings of one text are told apart by those above them", "[ops][C27]
 TEST_CASE("ten thousand headings are all there, more are cut and said", "[ops][C27]") {
   std::string note = "# Top\n";
   for (int i = 0; i < 10500; ++i) note += cat("## Part ", i % 4000, "\n\nText of it.\n");
-  TocNotes world({{"big.md", note}});
+  TocNotes world(TocFiles{{"big.md", note}});
 
   const Json answer = *toc_of(world, "big.md", {{"include_descriptions", true}});
 
@@ -138,7 +138,7 @@ TEST_CASE("ten thousand headings are all there, more are cut and said", "[ops][C
 }
 
 TEST_CASE("descriptions are the model's words for the text below, in one call", "[ops][C24]") {
-  TocNotes world({{"Spec.md", kTocSpec}});
+  TocNotes world(TocFiles{{"Spec.md", kTocSpec}});
   const Json quoted = *toc_of(world, "Spec.md", {{"include_descriptions", true}, {"depth", 2}});
   CHECK(quoted["source"] == "extractive");
   CHECK(quoted["toc_tree"][0]["children"][0]["description"] == "It opens 12 files at once.");
@@ -166,7 +166,7 @@ TEST_CASE("descriptions are the model's words for the text below, in one call", 
 }
 
 TEST_CASE("what a model invents is not taken; the note's own sentence stands there", "[ops][C24]") {
-  TocNotes world({{"Spec.md", kTocSpec}});
+  TocNotes world(TocFiles{{"Spec.md", kTocSpec}});
   add_toc_model(world);
   world.generate = [](const GenerateRequest& request, const std::string&) {
     auto reply = worded_toc(request);
@@ -181,7 +181,7 @@ TEST_CASE("what a model invents is not taken; the note's own sentence stands the
 }
 
 TEST_CASE("a note that changes during the call is not cited", "[ops][D40]") {
-  TocNotes world({{"Spec.md", kTocSpec}});
+  TocNotes world(TocFiles{{"Spec.md", kTocSpec}});
   add_toc_model(world);
   world.generate = [&world](const GenerateRequest& request, const std::string&) {
     world.files["Spec.md"] += "\nMore.\n";

@@ -20,16 +20,16 @@ class WordRetrieval : public NoRetrieval {
 };
 
 TocNotes garden_and_kitchen() {
-  return TocNotes({{"Garden/Roses.md",
-                    "---\ntags: [plants, outside]\nstatus: open\n---\n"
-                    "Prune roses in early spring with sharp shears.\n"},
-                   {"Garden/Compost.md",
-                    "---\ntags: [outside]\nstatus: done\n---\n"
-                    "Compost feeds the roses and the soil.\n"},
-                   {"Kitchen/Bread.md",
-                    "---\ntags: [Baking]\nstatus: open\n---\n"
-                    "Sourdough bread rests for one night.\n"},
-                   {"Inbox.md", "Call Ana about the shears tomorrow.\n"}});
+  return TocNotes(TocFiles{{"Garden/Roses.md",
+                            "---\ntags: [plants, outside]\nstatus: open\n---\n"
+                            "Prune roses in early spring with sharp shears.\n"},
+                           {"Garden/Compost.md",
+                            "---\ntags: [outside]\nstatus: done\n---\n"
+                            "Compost feeds the roses and the soil.\n"},
+                           {"Kitchen/Bread.md",
+                            "---\ntags: [Baking]\nstatus: open\n---\n"
+                            "Sourdough bread rests for one night.\n"},
+                           {"Inbox.md", "Call Ana about the shears tomorrow.\n"}});
 }
 }  // namespace
 

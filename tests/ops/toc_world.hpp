@@ -12,9 +12,11 @@
 
 namespace indx {
 
+using TocFiles = std::map<std::string, std::string>;
+
 /// Notes whose links are looked up in a real index, for tests of ai_toc.
 struct TocNotes : FakeWorld {
-  explicit TocNotes(std::map<std::string, std::string> notes) {
+  explicit TocNotes(TocFiles notes) {
     files = std::move(notes);
     index();
   }
@@ -40,7 +42,7 @@ inline Json moc_call(Json more = Json::object()) {
 }
 inline std::vector<std::string> toc_titles(const Json& nodes) {
   std::vector<std::string> titles;
-  for (const auto& node : nodes) titles.push_back(node["title"]);
+  for (const auto& node : nodes) titles.push_back(node["title"].get<std::string>());
   return titles;
 }
 inline std::set<std::string> toc_codes(const Json& answer) {
