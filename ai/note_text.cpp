@@ -238,8 +238,9 @@ TagEvidence NoteText::evidence(std::size_t begin, std::size_t end) const {
   evidence.end = end;
   evidence.line =
       static_cast<int>(std::upper_bound(lines_.begin(), lines_.end(), begin) - lines_.begin());
-  for (const auto& heading : headings_)
-    if (heading.begin <= begin) evidence.anchor = heading.slug;
+  const auto next = std::upper_bound(headings_.begin(), headings_.end(), begin,
+                                     [](std::size_t a, const Heading& h) { return a < h.begin; });
+  if (next != headings_.begin()) evidence.anchor = (next - 1)->slug;
   return evidence;
 }
 

@@ -267,8 +267,26 @@ class ArgParser {
     return {};
   }
 
+  /// What a flag says besides its value: `--note a.md` is also `--mode note`.
+  Status set_also(const Flag& flag) {
+    if (!flag.also.is_object()) return {};
+    for (const auto& [key, value] : flag.also.items()) {
+      if (!result_.input.contains(key)) result_.input[key] = value;
+      if (result_.input[key] == value) continue;
+      return invalid(
+          cat("`--", flag.name, "` does not go with `", key, "` ", result_.input[key].dump(), "."),
+          Json{{"path", "--" + flag.name}});
+    }
+    return {};
+  }
+
   Status fill_flag(const Flag& flag, const Words& given) {
     Words values;
+    if (flag.target.empty()) {
+      const auto is_on = INDX_TRY(parse_text_value(flag.schema, "--" + flag.name, given));
+      return is_on == true ? set_also(flag) : Status();
+    }
+    INDX_TRY(set_also(flag));
     for (const auto& text : given) {
       const std::string value = INDX_TRY(expand(flag, text));
       if (flag.splits_commas && !value.starts_with('['))
@@ -312,16 +330,29 @@ class ArgParser {
     return bytes;
   }
 
+  /// The flag of the one object that has a field of this name.
+  const Flag* nested_flag(const std::string& name) const {
+    const Flag* found = nullptr;
+    for (const auto& flag : result_.command->flags())
+      if (flag.is_listed && flag.target.size() == 2 && flag.target[1] == name) {
+        if (found != nullptr) return nullptr;
+        found = &flag;
+      }
+    return found;
+  }
+
   /// Global flags that mean a field of the input. A flag that the command cannot honour is refused,
   /// not ignored.
   Status apply_globals() {
     const Operation* operation = result_.command->operation;
     const auto put = [&](const char* name, const std::string& text) -> Status {
       const auto* flag = result_.command->find_flag(kebab(name));
+      if (flag == nullptr) flag = nested_flag(name);
       if (flag == nullptr)
         return invalid(cat("`indx ", join(result_.words, " "), "` takes no --", kebab(name), "."),
                        Json{{"path", "--" + kebab(name)}});
-      result_.input[name] = INDX_TRY(parse_text_value(flag->schema, "--" + flag->name, {text}));
+      const Json value = INDX_TRY(parse_text_value(flag->schema, "--" + flag->name, {text}));
+      (flag->target.size() == 1 ? result_.input : result_.input[flag->target[0]])[name] = value;
       return {};
     };
     if (result_.global.if_match) INDX_TRY(put("if_match", *result_.global.if_match));

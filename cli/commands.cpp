@@ -1,11 +1,14 @@
 #include "cli/commands.hpp"
 
+#include "base/assert.hpp"
 #include "base/edit_distance.hpp"
 #include "base/text.hpp"
 #include "cli/global_flags.hpp"
+#include "ops/define.hpp"
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 
 namespace indx {
@@ -106,6 +109,36 @@ void add_file_form(const SchemaNode::Property& property, std::vector<Flag>& flag
   flags.push_back(std::move(flag));
 }
 
+/// The schema of `write.path`; null: there is no such field.
+const SchemaNode* node_at(const SchemaNode& input, const std::vector<std::string>& target) {
+  const SchemaNode* node = &input;
+  for (const auto& name : target) {
+    const auto* property = node->find(name);
+    if (property == nullptr) return nullptr;
+    node = &property->schema;
+  }
+  return node;
+}
+
+/// The operation's own flags in front of those of its fields, instead of others with their names.
+void add_own_flags(const Operation& operation, std::vector<Flag>& flags) {
+  std::vector<Flag> own;
+  for (const auto& row : operation.cli_flags) {
+    const auto target = row.field.empty() ? std::vector<std::string>() : split(row.field, '.');
+    const auto* node = node_at(operation.input, target);
+    INDX_ASSERT(node != nullptr);
+    SchemaNode schema = *node;
+    if (target.empty()) schema = node_of(Type::Boolean);
+    schema.description = row.summary;
+    Flag flag = flag_of(row.name, target, schema);
+    flag.also = row.also;
+    std::erase_if(flags, [&](const Flag& other) { return other.name == flag.name; });
+    own.push_back(std::move(flag));
+  }
+  flags.insert(flags.begin(), std::make_move_iterator(own.begin()),
+               std::make_move_iterator(own.end()));
+}
+
 SchemaNode text_node(std::string description, std::vector<std::string> allowed = {}) {
   SchemaNode node;
   node.type = Type::String;
@@ -120,6 +153,7 @@ Arguments arguments_of(const Operation& operation) {
     if (const auto* property = operation.input->find(name))
       arguments.positionals.push_back({name, property->schema, property->is_required});
   arguments.flags = flags_of(operation.input, operation.cli_positional);
+  add_own_flags(operation, arguments.flags);
   if (operation.takes_file)
     arguments.positionals.push_back(
         {std::string(kFileArgument), text_node("The file to send; `-` is stdin."), true});

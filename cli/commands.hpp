@@ -13,12 +13,13 @@ namespace indx {
 struct Flag {
   std::string name;                 ///< `max-per-note`
   std::string value;                ///< `TEXT`; empty: a switch
-  std::vector<std::string> target;  ///< {"vocabulary", "max_per_note"}
+  std::vector<std::string> target;  ///< {"vocabulary", "max_per_note"}; empty: `also` alone
   SchemaNode schema;
   bool is_required = false;
   bool splits_commas = false;  ///< `a,b` are two values
   std::string implied_kind;    ///< value of the `kind` beside it, when that is not given
   bool reads_file = false;     ///< the value is the name of a file that holds it
+  Json also = {};              ///< members that it sets in the input, of CliFlag
   bool is_listed = true;       ///< short forms are understood, but help shows the long ones
 };
 

@@ -33,6 +33,32 @@ Status check_call(const Invocation& invocation) {
   return {};
 }
 
+/// Without --yes a note that the call would replace must not exist. It is the writer that finds
+/// out, so that nothing comes between, and a repeated call with its key gets its first answer.
+bool only_creates(Invocation& invocation) {
+  const auto& name = invocation.command->operation->cli_replaces;
+  if (name.empty() || invocation.global.yes) return false;
+  const auto object = invocation.input.find(name);
+  if (object == invocation.input.end() || !object->is_object()) return false;
+  if (object->value("if_not_exists", false)) return false;
+  (*object)["if_not_exists"] = true;
+  return true;
+}
+
+/// The same answer; that the note exists is no conflict with what the person asked for.
+Answer as_question(Answer answer) {
+  if (answer.result || answer.result.error().reason != Reason::Conflict) return answer;
+  const Error& error = answer.result.error();
+  if (!error.details.is_object() || !error.details.contains("path")) return answer;
+  const auto path = error.details["path"];
+  answer.result = make_error(
+      Reason::ConfirmationRequired,
+      cat(path.dump(),
+          " exists and would be replaced. Add --yes to replace it; nothing was written."),
+      Json{{"flag", "--yes"}, {"path", path}});
+  return answer;
+}
+
 Json stream_line(const Event& event) {
   Json line{{"type", event.kind}};
   if (!event.job_id.empty()) line["job_id"] = event.job_id;
@@ -140,6 +166,7 @@ int run_command(const Invocation& typed, const Environment& env, const Registry&
   Invocation invocation = typed;
   invocation.input = std::move(*input);
   if (const auto checked = check_call(invocation); !checked) return print_error(checked.error());
+  const bool asks_first = only_creates(invocation);
   Call call;
   std::optional<SignalWatch> watch;
   const auto start_watch = [&] {
@@ -179,7 +206,8 @@ int run_command(const Invocation& typed, const Environment& env, const Registry&
   std::optional<Call> next_page;
   if (is_whole_list && !call.operation->text.empty() && !invocation.global.json) next_page = call;
   Progress progress(invocation);
-  const Answer answer = place->dispatcher->call_and_wait(std::move(call), progress.listener());
+  Answer answer = place->dispatcher->call_and_wait(std::move(call), progress.listener());
+  if (asks_first) answer = as_question(std::move(answer));
   progress.end();
   const Json rest = next_page ? rest_of_text(*next_page->operation, answer) : Json();
   const int code = !rest.is_string() ? print_answer(invocation, answer)

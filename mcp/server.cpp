@@ -257,7 +257,7 @@ void McpServer::call_tool(const McpPeer& peer, const RpcMessage& message, const 
     return call->answer_fault(kRpcInvalidParams,
                               cat("Unknown tool ", *tool, ". tools/list names those there are."));
   if (!may_call(peer.principal, *operation)) return refuse_hidden_tool(peer, *operation, call);
-  if (!operation->is_available(dispatcher_.ai_roles()))
+  if (!operation->is_listed(dispatcher_.ai_roles()))
     return call->answer_result(tool_error(operation->lacks_role()));
 
   const Json* arguments = member(message.params, "arguments");

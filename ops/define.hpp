@@ -269,6 +269,8 @@ struct Definition {
   Route route = {};
   std::string cli = {};
   std::vector<std::string> cli_positional = {};
+  std::vector<CliFlag> cli_flags = {};
+  std::string cli_replaces = {};
   std::string example = {};
   Execution execution = Execution::Inline;
   std::size_t inline_limit = 1;
@@ -280,6 +282,7 @@ struct Definition {
   bool reads_index = false;  ///< the answer says `indexing: true` while the index is being filled
   bool needs_provider = false;
   AiRole role = AiRole::Chat;
+  std::function<bool(const Input&)> answers_without_chat = {};
   bool is_ai = false;
   bool is_listed_in_mcp = true;
   bool takes_file = false, gives_file = false;
@@ -309,6 +312,8 @@ Operation define(Definition<Input, Output> d) {
   if (d.cli.empty())
     for (char& c : op.cli) c = c == '_' ? ' ' : c;
   op.cli_positional = d.cli_positional;
+  op.cli_flags = d.cli_flags;
+  op.cli_replaces = d.cli_replaces;
   op.example = d.example;
   op.execution = d.execution;
   op.inline_limit = d.inline_limit;
@@ -346,6 +351,10 @@ Operation define(Definition<Input, Output> d) {
   if (d.extra_scopes)
     op.extra_scopes = [input, extra = d.extra_scopes](const Json& json) {
       return extra(decode_fields(*input, json));
+    };
+  if (d.answers_without_chat)
+    op.answers_without_chat = [input, answers = d.answers_without_chat](const Json& json) {
+      return answers(decode_fields(*input, json));
     };
   if (d.size)
     op.size = [input, size = d.size](Context& ctx, const Json& json) {

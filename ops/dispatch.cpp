@@ -184,7 +184,8 @@ class LocalDispatcher : public Dispatcher {
                              {"limit_per_minute", backend_.config().rate_limit_per_minute}});
     }
     INDX_TRY(check_scopes(operation, call.principal, operation.scopes));
-    if (!operation.is_available(backend_.ai_roles())) return operation.lacks_role();
+    if (!operation.is_available(backend_.ai_roles()) && !needs_no_chat(call))
+      return operation.lacks_role();
     call.input = INDX_TRY(validate(operation.input, call.input));
     if (operation.takes_file && !call.upload)
       return invalid(cat("`", operation.name, "` needs a file with the call."),
@@ -192,6 +193,14 @@ class LocalDispatcher : public Dispatcher {
     if (operation.extra_scopes)
       INDX_TRY(check_scopes(operation, call.principal, operation.extra_scopes(call.input)));
     return take_key(call);
+  }
+
+  /// R17: what needs no chat model works with one for embeddings alone.
+  bool needs_no_chat(const Call& call) const {
+    const Operation& operation = *call.operation;
+    if (!operation.answers_without_chat || !backend_.ai_roles().any()) return false;
+    const auto input = validate(operation.input, call.input);
+    return input && operation.answers_without_chat(*input);
   }
 
   /// The key names the call and is no part of what is asked.

@@ -258,7 +258,7 @@ Json plain_object(const PlainRoute& route) {
 Json openapi_document(const Registry& registry, const AiRoles& roles) {
   Json paths = Json::object();
   for (const auto& operation : registry.all()) {
-    if (!operation.is_available(roles)) continue;
+    if (!operation.is_listed(roles)) continue;
     std::string method = operation.route.method;
     std::transform(method.begin(), method.end(), method.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

@@ -91,7 +91,7 @@ std::vector<const Operation*> Registry::visible_to(const Principal& principal,
                                                    const AiRoles& roles) const {
   std::vector<const Operation*> visible;
   for (const auto& operation : all()) {
-    if (!operation.is_available(roles) || (operation.is_ai && !roles.any())) continue;
+    if (!operation.is_listed(roles) || (operation.is_ai && !roles.any())) continue;
     const bool allowed = std::all_of(operation.scopes.begin(), operation.scopes.end(),
                                      [&](Scope scope) { return principal.has(scope); });
     if (allowed) visible.push_back(&operation);

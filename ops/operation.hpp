@@ -55,6 +55,14 @@ struct CellColumns {
   std::string cells = {}, columns = {};
 };
 
+/// A flag of the command line that says a field in a shorter way, or sets others with it.
+struct CliFlag {
+  std::string name;     ///< `note`
+  std::string field;    ///< `path`, `write.path`; empty: a switch for `also`
+  Json also;            ///< members that it sets in the input: {mode: note}
+  std::string summary;  ///< for the help
+};
+
 /// How the jobs of an operation run.
 struct JobPolicy {
   milliseconds time_limit{0};  ///< of one try; 0: none
@@ -89,6 +97,10 @@ struct Operation {
   Route route;
   std::string cli;                          ///< `note get`
   std::vector<std::string> cli_positional;  ///< fields given without a flag, in order
+  std::vector<CliFlag> cli_flags;  ///< beside those of the fields; they win over short forms
+  /// An object of the input with `if_not_exists`, which names a note that the call replaces. The
+  /// command line asks for --yes where that note exists. Empty: none.
+  std::string cli_replaces;
   /// What follows the words in a true call, as a shell reads it: `Projects/Plan.md --from 3`.
   /// Empty: nothing is required but the path of a note.
   std::string example;
@@ -99,6 +111,9 @@ struct Operation {
   bool is_idempotent = false;   ///< the same call twice changes nothing more
   bool needs_provider = false;  ///< answers, and is listed, only with its `role`
   AiRole role = AiRole::Chat;
+  /// Inputs that it answers though there is a model for embeddings alone (R17); empty function:
+  /// none.
+  std::function<bool(const Json& input)> answers_without_chat;
   bool is_ai = false;  ///< advertised only with some role, though it may answer without (ai_status)
   bool is_listed_in_mcp = true;
   bool takes_file = false;  ///< the call comes with a file, which is the body of a request
@@ -145,6 +160,10 @@ struct Operation {
 
   /// Whether it answers where these roles are configured.
   bool is_available(const AiRoles& roles) const { return !needs_provider || has_role(roles, role); }
+  /// Whether it answers at least some inputs.
+  bool is_listed(const AiRoles& roles) const {
+    return is_available(roles) || (answers_without_chat && roles.any());
+  }
   /// The refusal where it does not: `ai_unavailable` {required_role}.
   Error lacks_role() const;
   /// Whether an Idempotency-Key means something: the call changes something or may cost money

@@ -79,5 +79,6 @@ Operation ai_metadata();
 Operation ai_extract();
 Operation ai_summarize();
 Operation ai_relate();
+Operation ai_toc();
 
 }  // namespace indx

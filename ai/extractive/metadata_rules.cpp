@@ -340,8 +340,11 @@ std::optional<Json> value_of_text(const MetadataField& field, std::string_view t
 }
 
 std::optional<Evidence> lead_sentence(const NoteText& note) {
-  const std::string_view prose = note.prose();
-  std::size_t at = note.body_begin();
+  return lead_sentence(note, note.body_begin(), note.prose().size());
+}
+
+std::optional<Evidence> lead_sentence(const NoteText& note, std::size_t at, std::size_t end) {
+  const auto prose = std::string_view(note.prose()).substr(0, end);
   while (at < prose.size()) {
     auto stop = std::min(prose.size(), prose.find(kHardBreak, at));
     // Paragraphs end at blank lines too.

@@ -21,5 +21,7 @@ std::optional<Json> value_of_text(const MetadataField& field, std::string_view t
 
 /// The first sentence of the prose that is worth quoting: not a heading, not a label.
 std::optional<Evidence> lead_sentence(const NoteText& note);
+/// The same of bytes [begin, end).
+std::optional<Evidence> lead_sentence(const NoteText& note, std::size_t begin, std::size_t end);
 
 }  // namespace indx

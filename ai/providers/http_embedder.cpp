@@ -29,7 +29,9 @@ bool read_unit_vector(const Json& numbers, std::vector<float>& out) {
 class HttpEmbedder : public RemoteEmbedder {
  public:
   HttpEmbedder(const AiConfig& config, std::unique_ptr<WireFormat> format)
-      : format_(std::move(format)), client_(config, *format_) {}
+      : format_(std::move(format)),
+        client_(config, *format_),
+        price_(price_of(config, format_->upstream().provider, format_->upstream().model)) {}
 
   std::string provider() const override { return format_->upstream().provider; }
   std::string model() const override { return format_->upstream().model; }
@@ -69,12 +71,13 @@ class HttpEmbedder : public RemoteEmbedder {
     usage.input_tokens = reported.value_or(0);
     if (!reported)
       for (const auto& text : texts) usage.input_tokens += estimate_tokens(text);
-    usage.cost_usd = cost_of(provider(), model(), usage.input_tokens, 0);
+    usage.cost_usd = cost_at(price_, usage.input_tokens, 0);
     return usage;
   }
 
   const std::unique_ptr<WireFormat> format_;
   const UpstreamClient client_;
+  const std::optional<ModelPrice> price_;
   std::atomic<std::size_t> dimension_ = 0;
 };
 

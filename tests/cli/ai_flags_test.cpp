@@ -82,4 +82,33 @@ TEST_CASE("help of ai extract names the file form of its schema", "[cli][C80]") 
   CHECK(text.find("--schema-file FILE") != std::string::npos);
 }
 
+TEST_CASE("ai toc says its mode by what it is about", "[cli][C24][C25][D75]") {
+  const auto note = ai_input({"ai", "toc", "--note", "a.md", "--depth", "2", "--descriptions"});
+  INFO((note ? "" : note.error().message));
+  REQUIRE(note);
+  CHECK((*note)["mode"] == "note");
+  CHECK((*note)["path"] == "a.md");
+  CHECK((*note)["depth"] == 2);
+  CHECK((*note)["include_descriptions"] == true);
+  CHECK_FALSE(note->contains("scope"));
+
+  const auto moc = ai_input({"ai", "toc", "--moc", "--scope-glob", "Projects/**", "--group-by",
+                             "tag", "--write", "Index.md", "--if-not-exists"});
+  INFO((moc ? "" : moc.error().message));
+  REQUIRE(moc);
+  CHECK((*moc)["mode"] == "moc");
+  CHECK((*moc)["scope"]["path_glob"] == "Projects/**");
+  CHECK((*moc)["group_by"] == "tag");
+  CHECK((*moc)["write"]["path"] == "Index.md");
+  CHECK((*moc)["write"]["if_not_exists"] == true);
+
+  const auto guarded = ai_input(
+      {"ai", "toc", "--moc", "--scope-glob", "**", "--write", "Index.md", "--if-match", "abc"});
+  REQUIRE(guarded);
+  CHECK((*guarded)["write"]["if_match"] == "abc");
+  CHECK_FALSE(ai_input({"ai", "toc", "--moc", "--note", "a.md"}));
+  CHECK_FALSE(ai_input({"ai", "toc", "--mode", "moc", "--note", "a.md"}));
+  CHECK(ai_input({"ai", "toc", "--mode", "note", "--note", "a.md"}));
+}
+
 }  // namespace indx

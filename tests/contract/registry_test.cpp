@@ -125,7 +125,8 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
                                           "ai_metadata",
                                           "ai_extract",
                                           "ai_summarize",
-                                          "ai_relate"});
+                                          "ai_relate",
+                                          "ai_toc"});
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
@@ -187,6 +188,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("ai_extract", "POST", "/v1/ai/extract", "ai extract");
   is("ai_summarize", "POST", "/v1/ai/summarize", "ai summarize");
   is("ai_relate", "POST", "/v1/ai/relate", "ai relate");
+  is("ai_toc", "POST", "/v1/ai/toc", "ai toc");
 }
 
 TEST_CASE("each operation is described, scoped and consistent", "[contract]") {

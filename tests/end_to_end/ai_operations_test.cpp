@@ -138,4 +138,71 @@ TEST_CASE("related notes come from the index, and a drafted link is written by n
   CHECK(links.body.dump().find("Pile.md") != std::string::npos);
 }
 
+TEST_CASE("a map of notes is created, replaced only with --yes, replayed and taken back",
+          "[end_to_end][C26][C31][C32][C33][C34]") {
+  const TempFolder vault;
+  vault.write("Projects/Rose.md", "Prune roses in spring.\n");
+  vault.write("Projects/Bread.md", "Sourdough rests for one night.\n");
+  RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
+  const EventFeed feed(server);
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> args = {"--vault", vault.path(),   "ai",          "toc",
+                                     "--moc",   "--scope-glob", "Projects/**", "--group-by",
+                                     "folder",  "--json",       "--write",     "Index.md"};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_indx(args);
+  };
+
+  const auto created = run({"--idempotency-key", "k1"});
+  INFO(created.out << created.err);
+  REQUIRE(created.code == 0);
+  const auto first = Json::parse(created.out);
+  CHECK(first["written"]["path"] == "Index.md");
+  const auto map = vault.read("Index.md");
+  CHECK(map == "## Projects\n\n- [[Bread|Bread]]\n- [[Rose|Rose]]\n");
+  CHECK(feed.wait_for("note.created", "Index.md"));
+  CHECK(server.call("GET", "/v1/links/Index.md/forward").body["data"]["links"].size() == 2);
+
+  vault.write("Projects/Tea.md", "Green tea steeps for two minutes.\n");
+  const auto replayed = run({"--idempotency-key", "k1"});
+  INFO(replayed.out << replayed.err);
+  CHECK(replayed.code == 0);
+  CHECK(Json::parse(replayed.out)["written"] == first["written"]);
+  CHECK(vault.read("Index.md") == map);
+
+  const auto unasked = run({});
+  CHECK(unasked.code == 4);
+  CHECK(unasked.err.find("confirmation_required") != std::string::npos);
+  CHECK(run({"--if-not-exists"}).code == 4);
+  CHECK(run({"--yes", "--if-match", "0000000000000000"}).code == 4);
+  CHECK(vault.read("Index.md") == map);
+  REQUIRE(wait_until([&] {
+    return server.call("GET", "/v1/notes/Projects/Tea.md").status == 200 &&
+           server.call("GET", "/v1/notes").body["data"]["notes"].size() == 4;
+  }));
+  const auto replaced = run({"--yes"});
+  INFO(replaced.out << replaced.err);
+  CHECK(replaced.code == 0);
+  CHECK(vault.read("Index.md").find("[[Tea|Tea]]") != std::string::npos);
+  CHECK(feed.wait_for("note.updated", "Index.md"));
+
+  const Json call = {{"mode", "moc"},
+                     {"scope", {{"kind", "glob"}, {"path_glob", "Projects/**"}}},
+                     {"group_by", "folder"},
+                     {"title", "Projects"},
+                     {"write", {{"path", "Index.md"}}}};
+  const auto before = vault.read("Index.md");
+  const auto job = server.start_job("/v1/ai/toc", call);
+  REQUIRE(server.wait_for_job(job)["state"] == "succeeded");
+  CHECK(vault.read("Index.md").starts_with("# Projects\n"));
+  CHECK(server.call("POST", "/v1/jobs/" + job + "/revert", Json::object()).status == 200);
+  REQUIRE(wait_until([&] { return vault.read("Index.md") == before; }));
+
+  const auto reader = server.make_token({"vault:read"})["token"].get<std::string>();
+  CHECK(server.call_as(reader, "POST", "/v1/ai/toc", call).status == 403);
+  Json look = call;
+  look.erase("write");
+  CHECK(server.call_as(reader, "POST", "/v1/ai/toc", look).status == 200);
+}
+
 }  // namespace indx
