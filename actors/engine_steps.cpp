@@ -147,6 +147,7 @@ Result<Json> EngineContext::run_item(std::string_view phase, const MapItem& item
                                      bool keeps_result) {
   if (run_->cancel.is_cancelled()) return cancelled();
   EngineContext lane(run_, cat(prefix_, phase, "/", item.id, "/"));
+  lane.give_stream(stream());
   if (keeps_result) return lane.step("item", item.inputs, [&] { return fn(lane, item); });
   if (is_job()) INDX_TRY(lane.take_key("item"));  // ids of items are unique all the same
   return fn(lane, item);

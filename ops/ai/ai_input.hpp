@@ -17,6 +17,7 @@ struct AiCallInput {
   bool cite = true;
   std::int64_t seed = 0;
   bool cache = true;
+  bool stream = false;  ///< for the surface, which takes it out
 
   /// What changes the answer to the same notes, for the inputs of steps.
   Json key() const {
@@ -47,6 +48,10 @@ Fields<Input> ai_call_fields(const char* language_text) {
                                  "Same input and seed: same output, as far as the model can.",
                                  optional),
       field<Input, bool>("cache", &Input::cache, "Whether an earlier answer may be used.",
+                         optional),
+      field<Input, bool>("stream", &Input::stream,
+                         "Tell the answer while it is made: as server-sent events over REST, as "
+                         "lines of JSON on the command line.",
                          optional)};
 }
 template <typename Input>

@@ -1,5 +1,6 @@
 #pragma once
 #include "ops/ai/ai_result.hpp"
+#include "ops/ai_stream.hpp"
 #include "ops/context.hpp"
 
 #include <string>
@@ -21,7 +22,28 @@ struct AiInvocation {
 void tell_invocation(Context& ctx, const AiInvocation& invocation, const Error* error,
                      const std::vector<std::string>& applied, std::int64_t duration_ms);
 
-/// Runs `work(invocation)` and tells of it. Output has `applied_paths()`.
+/// What an Output's streamed call tells besides its end: `all_citations()` where there is one, else
+/// its `citations`; the text of `prose()`, where there is one. Equal for a call that is not
+/// streamed, but for the warning `stream_unsupported` (row D45).
+template <typename Output>
+void tell_stream(Context& ctx, Output& out) {
+  const auto& stream = ctx.stream();
+  if (!stream) return;
+  if (stream->is_unsupported()) out.warnings.emplace_back("stream_unsupported");
+  if constexpr (requires { out.prose(); }) stream->settle_prose(out.prose());
+  const auto tell_all = [&](const std::vector<AiCitation>& citations) {
+    for (const auto& citation : citations)
+      stream->tell_citation(*Codec<AiCitation>::encode(citation));
+  };
+  if constexpr (requires { out.all_citations(); })
+    tell_all(out.all_citations());
+  else if constexpr (requires { out.citations; })
+    tell_all(out.citations);
+  stream->tell_usage(*Codec<AiUsageView>::encode(out.usage));
+}
+
+/// Runs `work(invocation)`, tells of it, and tells its answer to who listens. Output has
+/// `applied_paths()`, `usage` and `warnings`.
 template <typename Output, typename Work>
 Result<Output> run_told(Context& ctx, std::string op, bool applies, Work work) {
   const auto begin = ctx.clock().monotonic();
@@ -33,6 +55,7 @@ Result<Output> run_told(Context& ctx, std::string op, bool applies, Work work) {
       std::chrono::duration_cast<milliseconds>(ctx.clock().monotonic() - begin).count();
   tell_invocation(ctx, invocation, result ? nullptr : &result.error(),
                   result ? result->applied_paths() : std::vector<std::string>(), took);
+  if (result) tell_stream(ctx, *result);
   return result;
 }
 
