@@ -3,6 +3,21 @@
 #include <utility>
 
 namespace indx {
+namespace {
+
+constexpr const char *kPartial = "ai.partial", *kCitation = "ai.citation", *kUsage = "ai.usage";
+
+}  // namespace
+
+bool AiStream::tells(const Event& event) {
+  return event.kind == kPartial || event.kind == kCitation || event.kind == kUsage;
+}
+
+void AiStream::tell_citation(Json citation) {
+  tell(kCitation, {{"citation", std::move(citation)}});
+}
+
+void AiStream::tell_usage(Json usage) { tell(kUsage, {{"usage", std::move(usage)}}); }
 
 void AiStream::begin_prose() {
   const std::scoped_lock lock(mutex_);
@@ -56,7 +71,7 @@ void AiStream::tell_delta(std::string_view delta, bool restarts) {
   told_ += delta;
   Json data{{"delta", std::string(delta)}};
   if (restarts) data["restart"] = true;
-  tell_locked("ai.partial", std::move(data));
+  tell_locked(kPartial, std::move(data));
 }
 
 }  // namespace indx

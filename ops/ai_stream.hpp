@@ -21,6 +21,9 @@ namespace indx {
 /// to the database. Thread-safe; the listener runs under a lock and must not block for long.
 class AiStream {
  public:
+  /// Whether the event is one of those above.
+  static bool tells(const Event& event);
+
   using Listener = std::function<void(const Event&)>;
   explicit AiStream(Listener listener) : listener_(std::move(listener)) {}
 
@@ -29,8 +32,8 @@ class AiStream {
   void add_prose(std::string_view delta);
   /// The prose that the answer has: tells what is missing of it, or all of it anew.
   void settle_prose(std::string_view whole);
-  void tell_citation(Json citation) { tell("ai.citation", {{"citation", std::move(citation)}}); }
-  void tell_usage(Json usage) { tell("ai.usage", {{"usage", std::move(usage)}}); }
+  void tell_citation(Json citation);
+  void tell_usage(Json usage);
 
   /// A model was asked that could not be streamed (row D45).
   void note_unsupported();
