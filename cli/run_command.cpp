@@ -169,6 +169,7 @@ int run_command(const Invocation& typed, const Environment& env, const Registry&
   call.idempotency_key = invocation.global.idempotency_key.value_or("");
   call.is_async = invocation.global.is_async;
   call.keep = !invocation.global.stream;
+  call.is_streamed = invocation.global.stream;
   const bool is_whole_list = call.operation->has_pages() && !call.is_async &&
                              !call.input.contains("limit") && !call.input.contains("cursor");
   if (is_whole_list && invocation.global.ndjson) {
