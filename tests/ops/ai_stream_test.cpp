@@ -1,6 +1,6 @@
 #include "ops/ai_stream.hpp"
 
-#include "ops/operations.hpp"
+#include "ops/operation.hpp"
 #include "tests/support/fake_backend.hpp"
 
 #include <catch2/catch.hpp>
@@ -136,7 +136,7 @@ TEST_CASE("a call that fails tells nothing before its error", "[ops][D42]") {
 TEST_CASE("dispatch hands the stream to the call, and to the job that it becomes",
           "[ops][D42][D48]") {
   const auto ask = [](bool is_streamed, bool is_ai, Execution execution) {
-    struct Backend : FakeBackend {
+    struct StreamBackend : FakeBackend {
       std::vector<std::shared_ptr<AiStream>> streams;
       Result<Job> enqueue_streamed(const JobRequest& request,
                                    const std::optional<IdempotencyKey>& key,
@@ -157,7 +157,7 @@ TEST_CASE("dispatch hands the stream to the call, and to the job that it becomes
       if (was_given) ctx.stream()->add_prose("hi");
       return Json::object();
     };
-    Backend backend;
+    StreamBackend backend;
     std::vector<std::string> kinds;
     std::vector<Answer> answers;
     const auto dispatcher = make_dispatcher(Registry({operation}), backend);
