@@ -309,7 +309,8 @@ class RemoteDispatcher : public Dispatcher {
     if (const auto allowed = check_scopes(complete); !allowed) return failed(allowed.error());
     const bool is_long = call.operation->execution != Execution::Inline;
     if (is_long && call.keep && !call.is_async) return run_as_job(call, progress);
-    const bool streams = progress && !call.is_async && (is_long || call.is_streamed);
+    const bool tells = is_long || (call.is_streamed && call.operation->streams_answer());
+    const bool streams = progress && !call.is_async && tells;
     return exchange(call, call.is_async, streams ? progress : OnEvent());
   }
 

@@ -66,8 +66,8 @@ HttpClientRequest streamed_request(const RunningServer& server, const std::strin
   return request;
 }
 
-StreamFrames streamed(const RunningServer& server, const Json& body,
-                      const std::string& target = "/v1/ai/summarize") {
+StreamFrames stream_call(const RunningServer& server, const Json& body,
+                         const std::string& target = "/v1/ai/summarize") {
   std::string text;
   const auto response = http_stream(streamed_request(server, target, body), CancelToken(),
                                     [&](std::string_view piece) {
@@ -82,7 +82,7 @@ StreamFrames streamed(const RunningServer& server, const Json& body,
 }
 
 /// The kinds in order without those of the job, each once where it is repeated.
-std::vector<std::string> kinds_of(const StreamFrames& frames) {
+std::vector<std::string> stream_kinds(const StreamFrames& frames) {
   std::vector<std::string> kinds;
   for (const auto& frame : frames)
     if (!frame.event.starts_with("job.") && (kinds.empty() || kinds.back() != frame.event))
@@ -102,7 +102,7 @@ std::pair<std::string, int> joined_deltas(const StreamFrames& frames) {
   }
   return joined;
 }
-std::size_t count_of(const StreamFrames& frames, const std::string& kind) {
+std::size_t count_frames(const StreamFrames& frames, const std::string& kind) {
   return static_cast<std::size_t>(std::count_if(
       frames.begin(), frames.end(), [&](const auto& frame) { return frame.event == kind; }));
 }
@@ -116,7 +116,7 @@ TEST_CASE("a summary is told while the model writes it, and ends as one that is 
   for (int i = 0; i < 3; ++i) given.model.plan(summary_plan());
 
   const auto plain = server.call("POST", "/v1/ai/summarize", kOneNote);
-  const auto frames = streamed(server, kOneNote);
+  const auto frames = stream_call(server, kOneNote);
   Json asked = kOneNote;
   asked["stream"] = true;
   auto request = streamed_request(server, "/v1/ai/summarize", asked);
@@ -124,8 +124,8 @@ TEST_CASE("a summary is told while the model writes it, and ends as one that is 
   const auto by_field = http_exchange(request, CancelToken());
 
   REQUIRE(plain.status == 200);
-  CHECK(kinds_of(frames) == kWholeStream);
-  CHECK(count_of(frames, "ai.partial") > 5);
+  CHECK(stream_kinds(frames) == kWholeStream);
+  CHECK(count_frames(frames, "ai.partial") > 5);
   CHECK(joined_deltas(frames) == std::pair(kStreamedText, 0));
   CHECK(frames.back().data == plain.body["data"]);
   CHECK(plain.body["data"]["summary"]["text"] == kStreamedText);
@@ -136,7 +136,7 @@ TEST_CASE("a summary is told while the model writes it, and ends as one that is 
       CHECK(frame.data == Json{{"usage", plain.body["data"]["usage"]}});
   }
   REQUIRE(by_field);
-  CHECK(kinds_of(parse_frames(by_field->body)) == kWholeStream);
+  CHECK(stream_kinds(parse_frames(by_field->body)) == kWholeStream);
   CHECK(given.model.requests()[0].body.value("stream", false) == false);
   CHECK(given.model.requests()[1].body["stream"] == true);
 }
@@ -148,9 +148,9 @@ TEST_CASE("a model's stream that breaks is begun anew, and the reader is told so
   given.model.plan(summary_plan(VendorFault::BreakInAnswer));
   given.model.plan(summary_plan());
 
-  const auto frames = streamed(server, kOneNote);
+  const auto frames = stream_call(server, kOneNote);
 
-  CHECK(kinds_of(frames) == kWholeStream);
+  CHECK(stream_kinds(frames) == kWholeStream);
   CHECK(joined_deltas(frames) == std::pair(kStreamedText, 1));
   CHECK(given.model.requests().size() == 2);
 }
@@ -160,10 +160,10 @@ TEST_CASE("a model that cannot be streamed gives one partial and a warning", "[e
   RunningServer server(given.vault, {}, given.env);
   given.model.plan(summary_plan(VendorFault::NoStream));
 
-  const auto frames = streamed(server, kOneNote);
+  const auto frames = stream_call(server, kOneNote);
 
-  CHECK(kinds_of(frames) == kWholeStream);
-  CHECK(count_of(frames, "ai.partial") == 1);
+  CHECK(stream_kinds(frames) == kWholeStream);
+  CHECK(count_frames(frames, "ai.partial") == 1);
   CHECK(joined_deltas(frames).first == kStreamedText);
   CHECK(frames.back().data["warnings"] == Json::array({"stream_unsupported"}));
 }
@@ -175,9 +175,9 @@ TEST_CASE("an error behind the beginning of a stream is its last event", "[end_t
   refused.status = 401;
   given.model.plan(refused);
 
-  const auto frames = streamed(server, kOneNote);
+  const auto frames = stream_call(server, kOneNote);
 
-  CHECK(kinds_of(frames) == std::vector<std::string>{"ai.error"});
+  CHECK(stream_kinds(frames) == std::vector<std::string>{"ai.error"});
   CHECK(frames.back().data["code"] == "ai_provider_error");
   CHECK(frames.back().data.contains("request_id"));
 }
@@ -189,11 +189,11 @@ TEST_CASE("a call that becomes a job is streamed the same way", "[end_to_end][D4
   given.model.plan(summary_plan());
 
   const auto plain = server.call("POST", "/v1/ai/summarize", kTwoNotes);
-  const auto frames = streamed(server, kTwoNotes);
+  const auto frames = stream_call(server, kTwoNotes);
 
   REQUIRE(plain.status == 200);
-  CHECK(kinds_of(frames) == kWholeStream);
-  CHECK(count_of(frames, "ai.partial") > 5);
+  CHECK(stream_kinds(frames) == kWholeStream);
+  CHECK(count_frames(frames, "ai.partial") > 5);
   CHECK(joined_deltas(frames) == std::pair(kStreamedText, 0));
   CHECK(frames.back().data == plain.body["data"]);
 }
@@ -213,9 +213,9 @@ TEST_CASE("every operation of AI streams, without a model too", "[end_to_end][D4
     CAPTURE(target, body);
     const auto plain = server.call("POST", target, body);
     REQUIRE(plain.status == 200);
-    const auto frames = streamed(server, body, target);
-    CHECK(count_of(frames, "ai.partial") <= 1);  // nothing grows, it comes at once
-    CHECK(count_of(frames, "ai.usage") == 1);
+    const auto frames = stream_call(server, body, target);
+    CHECK(count_frames(frames, "ai.partial") <= 1);  // nothing grows, it comes at once
+    CHECK(count_frames(frames, "ai.usage") == 1);
     CHECK(frames.back().event == "ai.complete");
     CHECK(frames.back().data == plain.body["data"]);
     if (target == "/v1/ai/summarize")
@@ -271,7 +271,7 @@ TEST_CASE("the command line streams lines of JSON, with a server and without one
     frame.event = frame.data["type"].get<std::string>();
     lines.push_back(std::move(frame));
   }
-  CHECK(kinds_of(lines) == kWholeStream);
+  CHECK(stream_kinds(lines) == kWholeStream);
   CHECK(joined_deltas(lines) == std::pair(kStreamedText, 0));
   CHECK(lines.back().data["data"]["summary"]["text"] == kStreamedText);
   for (const auto& line : lines) CHECK(line.data.size() == 2);  // the type, and what it tells
