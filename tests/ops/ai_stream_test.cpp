@@ -151,6 +151,8 @@ TEST_CASE("dispatch hands the stream to the call, and to the job that it becomes
     operation.route = {"POST", "/v1/ai/probe"};
     operation.is_ai = is_ai;
     operation.execution = execution;
+    operation.input = SchemaNode();
+    operation.output = SchemaNode();
     bool was_given = false;
     operation.handler = [&](Context& ctx, const Json&) -> Result<Json> {
       was_given = ctx.stream() != nullptr;
