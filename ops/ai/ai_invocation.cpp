@@ -17,6 +17,10 @@ bool goes_on(CancelReason why) {
 
 }  // namespace
 
+void tell_citations(AiStream& stream, const std::vector<AiCitation>& citations) {
+  for (const auto& citation : citations) stream.tell_citation(*Codec<AiCitation>::encode(citation));
+}
+
 void tell_invocation(Context& ctx, const AiInvocation& invocation, const Error* error,
                      const std::vector<std::string>& applied, std::int64_t duration_ms) {
   if (error != nullptr && goes_on(ctx.cancel().reason())) return;

@@ -22,6 +22,8 @@ struct AiInvocation {
 void tell_invocation(Context& ctx, const AiInvocation& invocation, const Error* error,
                      const std::vector<std::string>& applied, std::int64_t duration_ms);
 
+void tell_citations(AiStream& stream, const std::vector<AiCitation>& citations);
+
 /// What an Output's streamed call tells besides its end: `all_citations()` where there is one, else
 /// its `citations`; the text of `prose()`, where there is one. Equal for a call that is not
 /// streamed, but for the warning `stream_unsupported` (row D45).
@@ -31,14 +33,10 @@ void tell_stream(Context& ctx, Output& out) {
   if (!stream) return;
   if (stream->is_unsupported()) out.warnings.emplace_back("stream_unsupported");
   if constexpr (requires { out.prose(); }) stream->settle_prose(out.prose());
-  const auto tell_all = [&](const std::vector<AiCitation>& citations) {
-    for (const auto& citation : citations)
-      stream->tell_citation(*Codec<AiCitation>::encode(citation));
-  };
   if constexpr (requires { out.all_citations(); })
-    tell_all(out.all_citations());
+    tell_citations(*stream, out.all_citations());
   else if constexpr (requires { out.citations; })
-    tell_all(out.citations);
+    tell_citations(*stream, out.citations);
   stream->tell_usage(*Codec<AiUsageView>::encode(out.usage));
 }
 
