@@ -9,6 +9,7 @@
 #include "cli/signals.hpp"
 #include "cli/vault_paths.hpp"
 
+#include <mutex>
 #include <optional>
 #include <unistd.h>
 
@@ -49,6 +50,7 @@ class Progress {
   OnEvent listener() {
     if (!streams_ && !bar_.is_shown()) return {};
     return [this](const Event& event) {
+      const std::scoped_lock lock(mutex_);  // a job and its answer tell on threads of their own
       if (streams_)
         write_all(STDOUT_FILENO, data_text(stream_line(event), false));
       else if (event.data.contains("progress"))
@@ -59,6 +61,7 @@ class Progress {
 
  private:
   const bool streams_;
+  std::mutex mutex_;
   ProgressBar bar_;
 };
 
