@@ -185,4 +185,40 @@ TEST_CASE("dispatch hands the stream to the call, and to the job that it becomes
   CHECK_FALSE(ask(true, false, Execution::Inline));
 }
 
+TEST_CASE("an idempotency key names the same call with a stream and without one", "[ops][D48]") {
+  Operation operation;
+  operation.name = "ai_probe";
+  operation.scopes = {Scope::VaultRead};
+  operation.route = {"POST", "/v1/ai/probe"};
+  operation.is_ai = operation.needs_provider = true;
+  SchemaNode asked, text, flag;
+  text.type = SchemaNode::Type::String;
+  flag.type = SchemaNode::Type::Boolean;
+  asked.properties = {{"stream", flag, false}, {"idempotency_key", text, false}};
+  operation.input = asked;
+  operation.output = SchemaNode();
+  int runs = 0;
+  operation.handler = [&](Context&, const Json&) -> Result<Json> {
+    ++runs;
+    return Json::object();
+  };
+  FakeBackend backend;
+  const auto dispatcher = make_dispatcher(Registry({operation}), backend);
+  const auto ask = [&](Json input) {
+    Call call;
+    call.operation = dispatcher->registry().find("ai_probe");
+    call.principal = backend.world.principal;
+    call.input = std::move(input);
+    call.idempotency_key = "k";
+    return dispatcher->call_and_wait(std::move(call));
+  };
+
+  CHECK(ask({{"stream", true}}).result.has_value());
+  const auto again = ask(Json::object());
+
+  CHECK(again.result.has_value());
+  CHECK(again.is_replay);
+  CHECK(runs == 1);
+}
+
 }  // namespace indx
