@@ -206,7 +206,9 @@ Result<std::vector<Result<Json>>> EngineContext::map(std::string_view phase,
   // and waits only for lanes that have begun; in a lane it works alone (G6).
   const auto lanes =
       prefix_.empty()
-          ? std::min(items.size(), static_cast<std::size_t>(config().jobs.lanes_per_job))
+          ? std::min(items.size(), options.lanes > 0
+                                       ? options.lanes
+                                       : static_cast<std::size_t>(config().jobs.lanes_per_job))
           : std::size_t{1};
   for (std::size_t i = 1; i < lanes; ++i)
     if (!core_.parts.lanes.submit(work)) break;

@@ -19,7 +19,7 @@
 namespace indx {
 namespace {
 
-constexpr std::size_t kMaxInFlight = 16;
+constexpr std::size_t kMaxInFlight = 32;
 /// How often an edit is made anew on top of what somebody else wrote in between.
 constexpr int kMaxTries = 10;
 /// Files that wait for the disk at the same time.

@@ -19,6 +19,7 @@
 #include <charconv>
 #include <condition_variable>
 #include <csignal>
+#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <sstream>
@@ -79,16 +80,22 @@ class RawSession : public pn::HTTPClientSession {
   }
 };
 
+/// Kept, because reading the system's CA certificates takes milliseconds; made again when
+/// SSL_CERT_FILE names others.
 pn::Context::Ptr tls_context() {
-  static const pn::Context::Ptr context =
-      [] {  // reading the system's CA certificates takes milliseconds
-        pn::Context::Ptr made = new pn::Context(pn::Context::TLS_CLIENT_USE, "", "", "",
-                                                pn::Context::VERIFY_STRICT, 9, true);
-        made->requireMinimumProtocol(pn::Context::PROTO_TLSV1_2);
-        made->enableExtendedCertificateVerification(true);
-        return made;
-      }();
-  return context;
+  static std::mutex mutex;
+  static pn::Context::Ptr context;
+  static std::string made_for;
+  const char* file = std::getenv("SSL_CERT_FILE");  // NOLINT(concurrency-mt-unsafe): never set
+  const std::string trusted = file == nullptr ? "" : file;
+  const std::lock_guard lock(mutex);
+  if (context && made_for == trusted) return context;
+  pn::Context::Ptr made =
+      new pn::Context(pn::Context::TLS_CLIENT_USE, "", "", "", pn::Context::VERIFY_STRICT, 9, true);
+  made->requireMinimumProtocol(pn::Context::PROTO_TLSV1_2);
+  made->enableExtendedCertificateVerification(true);
+  made_for = trusted;
+  return context = made;
 }
 
 /// How the reading of a body ended.

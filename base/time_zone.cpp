@@ -11,7 +11,7 @@
 namespace indx {
 namespace {
 
-constexpr std::size_t kMaxZoneBytes = 1U << 20U;
+constexpr std::size_t kMaxZoneBytes = 1U << 16U;  // the largest has 4 kB
 constexpr std::size_t kHeaderBytes = 44;
 /// Further than any time that is asked about, and small enough to be added to.
 constexpr std::int64_t kFarMillis = std::int64_t{1} << 53U;

@@ -134,7 +134,12 @@ struct MapOptions {
   /// False: nothing is stored for an item itself, for its own steps tell a resumed job what was
   /// done. Saves a commit an item.
   bool keeps_results = true;
+  /// Items at a time; 0: `jobs.lanes_per_job`, which bounds calls of models. What waits for the
+  /// disk may take more, for one sync can serve several files.
+  std::size_t lanes = 0;
 };
+/// For items that each write a note.
+constexpr std::size_t kWriteLanes = 24;
 
 /// A job that a job has made to do a part of its work.
 struct ChildJob {

@@ -233,7 +233,8 @@ Status run_on_lanes(Context& ctx, const JobId& job, UndoRun& run) {
     tell(lane, ++done, act.path);
     return outcome_json(outcome);
   };
-  const auto results = INDX_TRY(ctx.map("undo", items, undo_item, {.keeps_results = false}));
+  const auto results =
+      INDX_TRY(ctx.map("undo", items, undo_item, {.keeps_results = false, .lanes = kWriteLanes}));
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!results[i].has_value()) return results[i].error();
     run.add(*by_id.at(items[i].id), outcome_from_json(*results[i]));

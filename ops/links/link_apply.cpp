@@ -263,7 +263,8 @@ Result<RelinkResult> apply_relinks(Context& ctx, const RelinkPlan& plan,
                                [&](Context& lane, const MapItem& item) -> Result<Json> {
                                  return relink(lane, "write", *by_path.at(item.id), relinking);
                                },
-                               {.keeps_results = false});  // the write is the item's step
+                               {.keeps_results = false,  // the write is the item's step
+                                .lanes = kWriteLanes});
   // Cancelled in the middle: half of the links would be left broken, so the rest is done all the
   // same. What was done is found so by its bytes.
   for (std::size_t i = 0; i < items.size(); ++i) {

@@ -342,7 +342,8 @@ TEST_CASE("a server stopped during a job ends in time, and the next one finishes
     CHECK(wait_until([&] { return calls_of(model) >= 5; }));
     const auto began = std::chrono::steady_clock::now();
     CHECK(server.stop() == 0);
-    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
+    // 5 s of grace; the rest is for a busy machine.
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(20));
   }
   const int before = calls_of(model);
   RunningServer server(vault, {}, model_env(model));
