@@ -9,7 +9,9 @@ namespace {
 AiOpActor::behavior_type ai_op(AiOpActor::pointer /*self*/, Parts* parts) {
   return {
       [parts](atom::model_atom, const ModelCall& call) -> ModelReply {
-        return {parts->provider->generate(call.request, call.cancel)};
+        auto& provider = *parts->provider;
+        return {call.on_delta ? provider.generate_stream(call.request, call.cancel, call.on_delta)
+                              : provider.generate(call.request, call.cancel)};
       },
   };
 }

@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kWriteDeadline{60}, kBusDeadline{10};
 constexpr std::chrono::hours kScanDeadline{6};
 constexpr std::chrono::minutes kModelDeadline{30};  // the provider's own timeouts are far shorter
 constexpr std::chrono::seconds kTokenCache{30};
-constexpr std::chrono::seconds kAbandonedAfter{1};
+constexpr std::chrono::milliseconds kAbandonedAfter{500};
 
 Error overloaded(const char* who) {
   return make_error(Reason::Unavailable,

@@ -151,7 +151,12 @@ class EngineImpl : public Engine {
                                         const std::string& operation,
                                         const std::optional<IdempotencyKey>& key) override;
   Status run_on_lane(std::function<void()> work) override;
-  Result<Job> enqueue(const JobRequest& request, const std::optional<IdempotencyKey>& key) override;
+  Result<Job> enqueue(const JobRequest& request,
+                      const std::optional<IdempotencyKey>& key) override {
+    return enqueue_streamed(request, key, nullptr);
+  }
+  Result<Job> enqueue_streamed(const JobRequest& request, const std::optional<IdempotencyKey>& key,
+                               const std::shared_ptr<AiStream>& stream) override;
   Result<Job> job(const JobId& id) override { return core_->job(id); }
   Result<Job> cancel_job(const JobId& id) override { return core_->cancel_job(id); }
   void add_waiter(const JobId& id) override { core_->add_waiter(id); }
@@ -289,21 +294,26 @@ Status EngineImpl::run_on_lane(std::function<void()> work) {
                     {{"retry_after_s", 1}});
 }
 
-Result<Job> EngineImpl::enqueue(const JobRequest& request,
-                                const std::optional<IdempotencyKey>& key) {
-  return core_->change_for<Job>([request, key](State& state) -> Result<Job> {
-    if (key) {
-      const auto known = INDX_TRY(state.idempotency.find(request.owner.subject, key->operation,
-                                                         key->key, state.clock.now()));
-      if (known && !known->job_id.empty())
-        if (auto job = INDX_TRY(state.queue.get({known->job_id}))) return std::move(*job);
-    }
-    Job job = INDX_TRY(state.enqueue(request)).job;
-    if (key)
-      INDX_TRY(state.idempotency.attach_job(request.owner.subject, key->operation, key->key,
-                                            job.id.value));
-    return job;
-  });
+Result<Job> EngineImpl::enqueue_streamed(const JobRequest& request,
+                                         const std::optional<IdempotencyKey>& key,
+                                         const std::shared_ptr<AiStream>& stream) {
+  return core_->change_for<Job>(
+      [request, key, stream, &streams = parts_->answer_streams](State& state) -> Result<Job> {
+        if (key) {
+          const auto known = INDX_TRY(state.idempotency.find(request.owner.subject, key->operation,
+                                                             key->key, state.clock.now()));
+          if (known && !known->job_id.empty())
+            if (auto job = INDX_TRY(state.queue.get({known->job_id}))) return std::move(*job);
+        }
+        const auto enqueued = INDX_TRY(state.enqueue(request));
+        Job job = enqueued.job;
+        // Before the commit, after which a runner may have it at once.
+        if (stream && enqueued.is_new) streams.add(job.id, stream);
+        if (key)
+          INDX_TRY(state.idempotency.attach_job(request.owner.subject, key->operation, key->key,
+                                                job.id.value));
+        return job;
+      });
 }
 
 Result<std::vector<JobId>> EngineImpl::enqueue_all(std::vector<JobRequest> requests) {

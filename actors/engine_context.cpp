@@ -1,9 +1,11 @@
 #include "actors/engine_context.hpp"
 
 #include "actors/suspension.hpp"
+#include "ai/prose_delta.hpp"
 #include "base/assert.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "ops/ai_stream.hpp"
 #include "store/base_row_reader.hpp"
 #include "vault/file_birth.hpp"
 
@@ -12,6 +14,25 @@
 
 namespace indx {
 namespace {
+
+/// Where deltas come in from the thread of an actor. Once it is closed they find nobody: a call
+/// that was given up after its deadline may still get an answer.
+class DeltaDoor {
+ public:
+  explicit DeltaDoor(const OnDelta& on_delta) : on_delta_(&on_delta) {}
+  void pass(std::string_view delta) {
+    const std::scoped_lock lock(mutex_);
+    if (on_delta_ != nullptr) (*on_delta_)(delta);
+  }
+  void close() {
+    const std::scoped_lock lock(mutex_);
+    on_delta_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  const OnDelta* on_delta_;  // outlives the open door
+};
 
 /// The provider of this process, reached through an ai_op actor.
 class ActorProvider : public Provider {
@@ -23,6 +44,15 @@ class ActorProvider : public Provider {
   Result<GenerateReply> generate(const GenerateRequest& request,
                                  const CancelToken& cancel) override {
     return core_.model_call({request, cancel});
+  }
+  bool can_stream() const override { return core_.parts.provider->can_stream(); }
+  Result<GenerateReply> generate_stream(const GenerateRequest& request, const CancelToken& cancel,
+                                        const OnDelta& on_delta) override {
+    const auto door = std::make_shared<DeltaDoor>(on_delta);  // shared: with the actor
+    auto reply =
+        core_.model_call({request, cancel, [door](std::string_view delta) { door->pass(delta); }});
+    door->close();
+    return reply;
   }
 
  private:
@@ -259,8 +289,20 @@ Result<GenerateReply> EngineContext::call_model(Provider& called, const Generate
   UsageRecord record;
   RetryHooks hooks;
   std::uint64_t place = 0;
+  std::optional<ProseDelta> prose;
+  const auto listener = called.can_generate() ? stream() : nullptr;
+  const bool tells_prose = listener && called.can_stream() && !request.prose_member.empty();
+  if (listener && !called.can_stream()) listener->note_unsupported();
+  if (tells_prose) {
+    hooks.may_restart = true;
+    hooks.on_delta = [&](std::string_view delta) { listener->add_prose(prose->feed(delta)); };
+  }
   hooks.on_attempt = [&](int attempt) -> Status {
     place = INDX_TRY(admit_model_call(estimate_call_tokens(request), names.can_do_without));
+    if (tells_prose) {
+      prose.emplace(request.prose_member);
+      listener->begin_prose();
+    }
     record = {.operation = names.feature,
               .provider = called.name(),
               .model = called.model(),
@@ -294,6 +336,7 @@ Result<GenerateReply> EngineContext::call_model(Provider& called, const Generate
   };
   if (names.can_do_without) hooks.most_retries = 0;
   auto reply = generate_with_retry(called, request, run_->cancel, hooks);
+  if (listener && reply.has_value() && reply->came_whole) listener->note_unsupported();
   if (is_job() && !reply.has_value() && asks_to_wait(reply.error()))
     reply = hold(snoozed_by(reply.error()));
   if (open_step_ != nullptr) return reply;  // committed together with the step's result

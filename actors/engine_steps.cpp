@@ -148,6 +148,7 @@ Result<Json> EngineContext::run_item(std::string_view phase, const MapItem& item
   if (run_->cancel.is_cancelled()) return cancelled();
   EngineContext lane(run_, cat(prefix_, phase, "/", item.id, "/"));
   lane.give_input(&input());
+  lane.give_stream(stream());
   if (!keeps_result && is_job())
     INDX_TRY(lane.take_key("item"));  // ids of items are unique all the same
   auto result = keeps_result ? lane.step("item", item.inputs, [&] { return fn(lane, item); })

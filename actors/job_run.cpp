@@ -63,6 +63,7 @@ JobOutcome outcome_of(const Result<Json>& result, CancelReason why, milliseconds
 Result<Json> call_handler(const Operation& operation, const std::shared_ptr<Run>& run,
                           const Json& input) {
   EngineContext context(run);
+  context.give_stream(run->core.parts.answer_streams.of(run->lease->job));
   try {
     return operation.handler(context, input);
   } catch (const std::exception& error) {

@@ -109,6 +109,7 @@ struct SubscribeRequest {
 struct ModelCall {
   GenerateRequest request;
   CancelToken cancel;
+  OnDelta on_delta = {};  ///< set: the call is streamed; called on the actor's thread
 };
 
 struct ModelReply {

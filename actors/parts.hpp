@@ -1,4 +1,5 @@
 #pragma once
+#include "actors/answer_streams.hpp"
 #include "actors/lane_pool.hpp"
 #include "actors/link_changes.hpp"
 #include "actors/model_gate.hpp"
@@ -86,6 +87,7 @@ struct Parts {
       {config.ai.requests_per_minute, config.ai.tokens_per_minute}, clock, metrics};
   LanePool lanes;
   RunningJobs running;
+  AnswerStreams answer_streams;
   IndexProgress indexing;
   EmbeddingProgress embedding;
   VectorCache vectors{config.index_dir};

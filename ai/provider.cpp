@@ -135,6 +135,7 @@ Result<GenerateReply> Provider::generate_stream(const GenerateRequest& request,
                                                 const OnDelta& on_delta) {
   auto reply = generate(request, cancel);
   if (reply && !reply->text.empty()) on_delta(reply->text);
+  if (reply) reply->came_whole = true;
   return reply;
 }
 
@@ -177,7 +178,8 @@ Result<GenerateReply> generate_with_retry(Provider& provider, const GenerateRequ
                                  : provider.generate(asked, cancel);
     if (!result) hide_echo(result.error(), asked);
     if (hooks.on_result) hooks.on_result(attempt, result);
-    if (result || has_begun || attempt > hooks.most_retries) return result;
+    const bool is_final = has_begun && !hooks.may_restart;
+    if (result || is_final || attempt > hooks.most_retries) return result;
     if (!has_asked_again && result.error().details.value("may_ask_again", false)) {
       asked.messages.push_back(second_question(result.error()));
       has_asked_again = true;

@@ -28,6 +28,9 @@ struct GenerateRequest {
   int max_output_tokens = 2048;
   double temperature = 0;
   std::int64_t seed = 0;
+  /// The member of the asked JSON whose text is what people read: it is told as it grows where a
+  /// call is streamed. Empty: none. No part of what the model gets.
+  std::string prose_member = {};
 };
 
 struct AiUsage {
@@ -47,7 +50,8 @@ struct GenerateReply {
   Json structured;   ///< parsed and checked against json_schema when one was given
   AiUsage usage;
   FinishReason finish_reason = FinishReason::Stop;
-  bool is_kept = false;  ///< an earlier answer to the same question: nobody was called
+  bool is_kept = false;     ///< an earlier answer to the same question: nobody was called
+  bool came_whole = false;  ///< a stream was asked for, and all came at once; not in the JSON
 };
 Json to_json(const GenerateReply& reply);
 Result<GenerateReply> generate_reply_from_json(const Json& json);
@@ -113,12 +117,14 @@ struct RetryHooks {
   std::function<std::chrono::nanoseconds()> now;  ///< monotonic
   OnDelta on_delta;                               ///< set: the call is streamed
   int most_retries = 3;                           ///< after the first try
+  /// Who reads the deltas can forget them: `on_attempt` tells that they begin anew.
+  bool may_restart = false;
 };
 
 /// One call with transport retries (rule G8): a few after the first try, none begun later than
 /// 60 s after the start, and none before Retry-After has passed. A model that was asked for JSON by
 /// words alone is asked once more when its answer does not fit, with what was wrong. Nothing is
-/// tried again after a first delta: who reads them would read them twice.
+/// tried again after a first delta, unless it may restart: who reads them would read them twice.
 Result<GenerateReply> generate_with_retry(Provider& provider, const GenerateRequest& request,
                                           const CancelToken& cancel, const RetryHooks& hooks);
 

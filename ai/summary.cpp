@@ -106,6 +106,7 @@ GenerateRequest summary_prompt(const std::vector<SummarySource>& sources,
   Json citations{{"type", "array"}, {"items", std::move(citation)}};
   GenerateRequest request = request_for(
       config, "summary", summary_schema(options, std::move(citations)), seed, max_tokens);
+  request.prose_member = "text";
   request.system = summary_system(options);
   std::string content;
   for (const auto& source : sources)
@@ -139,6 +140,7 @@ GenerateRequest reduce_prompt(const std::vector<PartialSummary>& partials,
                               std::int64_t seed, int max_tokens) {
   GenerateRequest request =
       request_for(config, "summary", summary_schema(options, texts_schema()), seed, max_tokens);
+  request.prose_member = "text";
   request.system = reduce_system(options);
   std::string content;
   for (const auto& partial : partials) {

@@ -358,6 +358,13 @@ class ArgParser {
     if (result_.global.if_match) INDX_TRY(put("if_match", *result_.global.if_match));
     const bool changes = operation == nullptr || operation->effect != Effect::Reads;
     if (result_.global.dry_run && changes) INDX_TRY(put("dry_run", "true"));
+    // `--stream` behind the words names the field, in front of them the flag: both mean the same.
+    if (operation != nullptr && operation->streams_answer()) {
+      if (const auto field = result_.input.find("stream"); field != result_.input.end()) {
+        result_.global.stream = *field == true;
+        result_.input.erase(field);
+      }
+    }
     if (result_.global.local && result_.global.remote)
       return invalid("--local and --remote exclude each other.");
     return {};

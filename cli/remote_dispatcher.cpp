@@ -312,7 +312,8 @@ class RemoteDispatcher : public Dispatcher {
     if (const auto allowed = check_scopes(complete); !allowed) return failed(allowed.error());
     const bool is_long = call.operation->execution != Execution::Inline;
     if (is_long && call.keep && !call.is_async) return run_as_job(call, progress);
-    const bool streams = progress && !call.is_async && (is_long || call.operation->needs_provider);
+    const bool tells = is_long || (call.is_streamed && call.operation->streams_answer());
+    const bool streams = progress && !call.is_async && tells;
     return exchange(call, call.is_async, streams ? progress : OnEvent());
   }
 
@@ -340,6 +341,8 @@ class RemoteDispatcher : public Dispatcher {
     if (call.upload && !call.upload->name.empty() && !input.contains("name") &&
         call.operation->input->find("name") != nullptr)
       input["name"] = call.upload->name;
+    // Only events of the job are wanted: the answer comes whole.
+    if (progress && !call.is_streamed && call.operation->streams_answer()) input["stream"] = false;
     const auto target = target_of(*call.operation, input);
     if (!target) return failed(target.error());
     auto request = wire_->request(call.operation->route.method, *target, &call.principal);

@@ -9,6 +9,7 @@
 #include "cli/signals.hpp"
 #include "cli/vault_paths.hpp"
 
+#include <mutex>
 #include <optional>
 #include <unistd.h>
 
@@ -75,6 +76,7 @@ class Progress {
   OnEvent listener() {
     if (!streams_ && !bar_.is_shown()) return {};
     return [this](const Event& event) {
+      const std::scoped_lock lock(mutex_);  // a job and its answer tell on threads of their own
       if (streams_)
         write_all(STDOUT_FILENO, data_text(stream_line(event), false));
       else if (event.data.contains("progress"))
@@ -85,6 +87,7 @@ class Progress {
 
  private:
   const bool streams_;
+  std::mutex mutex_;
   ProgressBar bar_;
 };
 
@@ -196,6 +199,7 @@ int run_command(const Invocation& typed, const Environment& env, const Registry&
   call.idempotency_key = invocation.global.idempotency_key.value_or("");
   call.is_async = invocation.global.is_async;
   call.keep = !invocation.global.stream;
+  call.is_streamed = invocation.global.stream;
   const bool is_whole_list = call.operation->has_pages() && !call.is_async &&
                              !call.input.contains("limit") && !call.input.contains("cursor");
   if (is_whole_list && invocation.global.ndjson) {

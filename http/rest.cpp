@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "http/call_stream.hpp"
 #include "http/event_stream.hpp"
 #include "http/file_response.hpp"
 #include "http/json_body.hpp"
@@ -228,58 +229,15 @@ HttpResponse to_response(const Answer& answer, const AnswerForm& form) {
   return response;
 }
 
-/// The events of one call as SSE. A call that fails before anything was sent is answered with its
-/// status instead.
-class CallStream {
- public:
-  CallStream(Responder responder, AnswerForm form, std::string epoch, Metrics* metrics)
-      : responder_(std::move(responder)),
-        form_(std::move(form)),
-        epoch_(std::move(epoch)),
-        count_(metrics) {}
-
-  void take(const Event& event) {
-    const std::scoped_lock lock(mutex_);
-    if (is_over_) return;
-    open();
-    stream_->write(sse_frame({}, event.kind, event.to_json(epoch_)));
-  }
-
-  void finish(const Answer& answer) {
-    const std::scoped_lock lock(mutex_);
-    if (std::exchange(is_over_, true)) return;
-    if (!answer.result && !stream_) return responder_.send(to_response(answer, form_));
-    open();
-    const std::string prefix = form_.operation->stream_prefix();
-    if (answer.result) {
-      stream_->write(sse_frame({}, prefix + "complete", *answer.result));
-    } else {
-      Json error = answer.result.error().to_json();
-      error["request_id"] = form_.id.value;
-      stream_->write(sse_frame({}, prefix + "error", error));
-    }
-    stream_->close();
-  }
-
-  /// The call goes on elsewhere: the client gets the head and heartbeats.
-  void settle() {
-    const std::scoped_lock lock(mutex_);
-    if (!is_over_) open();
-  }
-
- private:
-  void open() {
-    if (!stream_) stream_ = responder_.begin_stream(event_stream_head({}));
-  }
-
-  const Responder responder_;
-  const AnswerForm form_;
-  const std::string epoch_;
-  const OpenStream count_;
-  std::mutex mutex_;
-  std::shared_ptr<ResponseStream> stream_;
-  bool is_over_ = false;
-};
+/// The field that asks for a stream, taken out of the input: it says how the answer comes, and the
+/// request decides that. nullopt: not given.
+std::optional<bool> take_stream(const Operation& operation, Json& input) {
+  const auto field = operation.streams_answer() ? input.find("stream") : input.end();
+  if (field == input.end() || !field->is_boolean()) return std::nullopt;
+  const bool asked = field->get<bool>();
+  input.erase(field);
+  return asked;
+}
 
 void run_operation(const Operation& operation, Dispatcher& dispatcher, const HttpRequest& request,
                    const PathCaptures& captures, const Responder& responder,
@@ -304,14 +262,16 @@ void run_operation(const Operation& operation, Dispatcher& dispatcher, const Htt
                       responder);
   responder.on_disconnect([cancel = call->cancel] { cancel.cancel(CancelReason::Requested); });
 
-  const bool is_long = operation.execution != Execution::Inline || operation.needs_provider;
-  if (!is_long || !accepts(request, "text/event-stream"))
-    return dispatcher.call(std::move(*call), [responder, form](const Answer& answer) {
-      responder.send(to_response(answer, form));
+  const auto asked = take_stream(operation, call->input);
+  const bool wants_events = accepts(request, "text/event-stream") || asked.value_or(false);
+  const auto whole = [form](const Answer& answer) { return to_response(answer, form); };
+  if (!operation.tells_events() || !wants_events || call->is_async)
+    return dispatcher.call(std::move(*call), [responder, whole](const Answer& answer) {
+      responder.send(whole(answer));
     });
-  const auto stream =
-      std::make_shared<CallStream>(responder, std::move(form), dispatcher.event_epoch(),
-                                   dispatcher.metrics());  // shared with both callbacks
+  call->is_streamed = asked.value_or(true);
+  const auto stream = std::make_shared<CallStream>(responder, operation, request.id, dispatcher,
+                                                   whole);  // shared with both callbacks
   dispatcher.call(
       std::move(*call), [stream](const Answer& answer) { stream->finish(answer); },
       [stream](const Event& event) { stream->take(event); });

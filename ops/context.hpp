@@ -81,6 +81,7 @@ class Index {
   virtual Result<Json> index_files(const std::vector<std::string>& paths, bool rebuild) = 0;
 };
 
+class AiStream;   // ops/ai_stream.hpp
 class Files;      // ops/files.hpp
 struct Upload;    // ops/files.hpp
 class Doctor;     // ops/doctor.hpp
@@ -226,8 +227,13 @@ class Context {
   void answer_with(FileBytes bytes) { file_ = std::make_shared<const FileBytes>(std::move(bytes)); }
   std::shared_ptr<const FileBytes> take_file() { return std::exchange(file_, nullptr); }
 
+  /// Who listens to the answer while it is made; null: nobody.
+  const std::shared_ptr<AiStream>& stream() const { return stream_; }
+  void give_stream(std::shared_ptr<AiStream> stream) { stream_ = std::move(stream); }
+
  private:
   const Json* input_ = nullptr;            // of who calls the handler
+  std::shared_ptr<AiStream> stream_;       // shared: with the call and its lanes
   std::shared_ptr<const Upload> upload_;   // shared: with the call
   std::shared_ptr<const FileBytes> file_;  // shared: with the answer
 };

@@ -3,6 +3,7 @@
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "ops/ai_stream.hpp"
 #include "ops/job_wait.hpp"
 #include "ops/rate_limiter.hpp"
 
@@ -22,6 +23,7 @@ struct Running {
   OnEvent progress;
   std::optional<IdempotencyKey> key;
   OnAnswer answer;
+  std::shared_ptr<AiStream> stream;  ///< null: the answer comes whole. Shared: with its context
 };
 
 /// G16: a repeated call would end the same way.
@@ -158,12 +160,24 @@ class LocalDispatcher : public Dispatcher {
     running->progress = std::move(progress);
     running->key = std::move(*checked);
     running->answer = std::move(answer);
+    if (running->call.is_streamed && running->call.operation->streams_answer() && running->progress)
+      stream_answer(running);
     if (running->key) return claim(running, true);
     start(running);
   }
 
  private:
   using Shared = std::shared_ptr<Running>;
+
+  /// The listener may go with the answer, so nothing is told behind it.
+  static void stream_answer(const Shared& running) {
+    running->stream = std::make_shared<AiStream>(running->progress);
+    running->answer = [stream = running->stream,
+                       answer = std::move(running->answer)](Answer result) {
+      stream->end();
+      answer(std::move(result));
+    };
+  }
 
   static void refuse(const Error& error, const OnAnswer& answer) {
     answer(Answer{error, error.http_status(), {}, false, false});
@@ -215,6 +229,7 @@ class LocalDispatcher : public Dispatcher {
       return invalid("`idempotency_key` must be of at most 200 bytes.",
                      Json{{"path", "idempotency_key"}});
     Json asked = call.input;
+    if (call.operation->streams_answer()) asked.erase("stream");  // how the answer comes, not what
     if (call.upload) asked = Json::array({asked, INDX_TRY(hash_file(call.upload->bytes)).sha256});
     return std::optional(
         IdempotencyKey{call.operation->name, call.idempotency_key, canonical_hash(asked)});
@@ -338,6 +353,7 @@ class LocalDispatcher : public Dispatcher {
     auto context = backend_.make_context(running.call.principal, running.call.cancel,
                                          running.call.operation->name, running.key);
     context->give_upload(running.call.upload);
+    context->give_stream(running.stream);
     return context;
   }
 
@@ -381,7 +397,9 @@ class LocalDispatcher : public Dispatcher {
     JobRequest request =
         job_request(*call.operation, call.input, to_owner(call.principal), backend_.config().jobs);
     request.keep = call.keep || call.is_async || running->key.has_value();
-    const auto job = backend_.enqueue(request, running->key);
+    const auto job = running->stream
+                         ? backend_.enqueue_streamed(request, running->key, running->stream)
+                         : backend_.enqueue(request, running->key);
     if (!job) return finish(running, job.error());
     answer_from_job(running, *job, job->is_final());
   }

@@ -21,6 +21,7 @@ struct Call {
   bool is_async = false;      ///< answer with a job at once: 202
   bool is_next_page = false;  ///< of a list that is told as one: the limit counted its first page
   bool keep = false;          ///< the job goes on when nobody waits for it
+  bool is_streamed = false;   ///< of AI: who gets progress also gets the answer as it is made
   CancelToken cancel;         ///< cancelled when the caller went away
   std::shared_ptr<const Upload> upload = {};  ///< of an operation that takes a file
 };
@@ -34,7 +35,8 @@ struct Answer {
   std::shared_ptr<const FileBytes> file = {};  ///< of an operation that gives one
 };
 using OnAnswer = std::function<void(Answer)>;
-/// Progress of the job behind a call: events `job.progress`, `job.started`, …
+/// Progress of the job behind a call: events `job.progress`, `job.started`, …; of a streamed call
+/// those of AiStream too.
 using OnEvent = std::function<void(const Event&)>;
 
 /// The last event of a subscription whose token was revoked; told to nobody else.
@@ -115,6 +117,13 @@ class Backend {
   /// gives that job instead. A live job with the unique key stands for a new one.
   virtual Result<Job> enqueue(const JobRequest& request,
                               const std::optional<IdempotencyKey>& key) = 0;
+  /// The same; while the new job runs in this process its answer is told to `stream`. A job that
+  /// was there before is not streamed.
+  virtual Result<Job> enqueue_streamed(const JobRequest& request,
+                                       const std::optional<IdempotencyKey>& key,
+                                       const std::shared_ptr<AiStream>& /*stream*/) {
+    return enqueue(request, key);
+  }
   virtual Result<Job> job(const JobId& id) = 0;
   virtual Result<Job> cancel_job(const JobId& id) = 0;
   /// Counts the callers who wait for a job; the last to leave a job without `keep` cancels it after

@@ -95,6 +95,20 @@ std::vector<Failure> common_failures(const Operation& operation) {
   return failures;
 }
 
+/// What a call tells to who accepts events.
+Json event_stream_schema(const Operation& operation) {
+  const std::string prefix = operation.stream_prefix();
+  std::string text =
+      cat("With `Accept: text/event-stream`: `job.*` events while a job works on it");
+  if (operation.streams_answer())
+    text +=
+        ", `ai.partial` {delta, restart?} while the answer is made, `ai.citation` {citation} for "
+        "each that holds, `ai.usage` {usage}";
+  text += cat("; the last is `", prefix, "complete` with what `data` holds else, or `", prefix,
+              "error`.");
+  return Json{{"type", "string"}, {"description", text}};
+}
+
 Json responses(const Operation& operation) {
   Json result = Json::object();
   const Json envelope{
@@ -112,6 +126,8 @@ Json responses(const Operation& operation) {
           {"description",
            "A row a line. Without limit and cursor the whole list; with them one page, and the "
            "header X-Indx-Next-Cursor while there are more."}}}};
+  if (operation.tells_events())
+    success["content"]["text/event-stream"] = Json{{"schema", event_stream_schema(operation)}};
   result[cat(operation.success_status)] = success;
   if (operation.execution != Execution::Inline)
     result["202"] = Json{

@@ -169,6 +169,12 @@ struct Operation {
   /// Whether an Idempotency-Key means something: the call changes something or may cost money
   /// (G16).
   bool takes_idempotency_key() const { return effect != Effect::Reads || needs_provider; }
+  /// Whether its answer can be told while it is made (AiStream).
+  bool streams_answer() const { return is_ai && route.method == "POST"; }
+  /// Whether a call may take long enough for its events to be worth a stream.
+  bool tells_events() const {
+    return execution != Execution::Inline || needs_provider || streams_answer();
+  }
   /// In front of the events `complete` and `error`, one of which ends a streamed call: `ai.` for
   /// what the AI operations answer (rows D42, D43), nothing else.
   std::string stream_prefix() const;

@@ -77,7 +77,9 @@ class HttpProvider : public Provider {
       format_->read_answer(*streamed->body, answer);
       if (!answer.text.empty()) on_delta(answer.text);
       if (!answer.arguments.empty()) on_delta(answer.arguments);
-      return reply_of(limited, answer);
+      auto reply = reply_of(limited, answer);
+      if (reply) reply->came_whole = true;
+      return reply;
     }
     if (!answer.is_complete && !answer.finish && !answer.failure)
       return with_usage(client_.failure("The AI provider's stream ended before its answer did.",

@@ -64,6 +64,15 @@ struct Output {
   std::string source = "model";
   std::vector<Json> warnings;
   std::vector<std::string> applied_paths() const { return paths_of_rows(applied); }
+  std::string prose() const {
+    return told_rows(results, [](const Record& record) { return shown_value(record.data); });
+  }
+  std::vector<AiCitation> all_citations() const {
+    std::vector<AiCitation> all;
+    for (const auto& record : results)
+      for (const auto& cited : record.citations) all.push_back(cited.citation);
+    return all;
+  }
 };
 
 /// What the step of one note stores.

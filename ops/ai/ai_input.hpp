@@ -18,6 +18,7 @@ struct AiCallInput {
   std::int64_t seed = 0;
   bool cache = true;
   std::optional<std::int64_t> cache_ttl_seconds;
+  bool stream = false;  ///< for the surface, which takes it out
 
   /// What changes the answer to the same notes, for the inputs of steps.
   Json key() const {
@@ -53,7 +54,11 @@ Fields<Input> ai_call_fields(const char* language_text) {
       field<Input, std::optional<std::int64_t>>(
           "cache_ttl_seconds", &Input::cache_ttl_seconds,
           "How old such an answer may be, and how long this one is kept; left out: as configured.",
-          between(1, 315360000))};
+          between(1, 315360000)),
+      field<Input, bool>("stream", &Input::stream,
+                         "Tell the answer while it is made: as server-sent events over REST, as "
+                         "lines of JSON on the command line.",
+                         optional)};
 }
 template <typename Input>
 Field<Input> ai_scope_field() {

@@ -39,6 +39,10 @@ void keep_answers(Context& ctx, const Error* error) {
   if (!is_useless) ctx.models().keep_answers();
 }
 
+void tell_citations(AiStream& stream, const std::vector<AiCitation>& citations) {
+  for (const auto& citation : citations) stream.tell_citation(*Codec<AiCitation>::encode(citation));
+}
+
 void tell_invocation(Context& ctx, const AiInvocation& invocation, const Error* error,
                      const std::vector<std::string>& applied, std::int64_t duration_ms) {
   if (error != nullptr && goes_on(ctx.cancel().reason())) return;

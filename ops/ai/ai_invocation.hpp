@@ -1,5 +1,6 @@
 #pragma once
 #include "ops/ai/ai_result.hpp"
+#include "ops/ai_stream.hpp"
 #include "ops/context.hpp"
 
 #include <string>
@@ -29,7 +30,26 @@ void warn_of_kept_answers(const AiUsageView& usage, std::vector<Json>& warnings)
 /// null.
 void keep_answers(Context& ctx, const Error* error);
 
-/// Runs `work(invocation)` and tells of it. Output has `applied_paths()` and `warnings`.
+void tell_citations(AiStream& stream, const std::vector<AiCitation>& citations);
+
+/// What an Output's streamed call tells besides its end: `all_citations()` where there is one, else
+/// its `citations`; the text of `prose()`, where there is one. Equal for a call that is not
+/// streamed, but for the warning `stream_unsupported` (row D45).
+template <typename Output>
+void tell_stream(Context& ctx, Output& out) {
+  const auto& stream = ctx.stream();
+  if (!stream) return;
+  if (stream->is_unsupported()) out.warnings.emplace_back("stream_unsupported");
+  if constexpr (requires { out.prose(); }) stream->settle_prose(out.prose());
+  if constexpr (requires { out.all_citations(); })
+    tell_citations(*stream, out.all_citations());
+  else if constexpr (requires { out.citations; })
+    tell_citations(*stream, out.citations);
+  stream->tell_usage(*Codec<AiUsageView>::encode(out.usage));
+}
+
+/// Runs `work(invocation)`, tells of it, and tells its answer to who listens. Output has
+/// `applied_paths()`, `usage` and `warnings`.
 template <typename Output, typename Work>
 Result<Output> run_told(Context& ctx, std::string op, bool applies, Work work) {
   const auto begin = ctx.clock().monotonic();
@@ -43,6 +63,7 @@ Result<Output> run_told(Context& ctx, std::string op, bool applies, Work work) {
   if (result) warn_of_kept_answers(invocation.usage, result->warnings);
   tell_invocation(ctx, invocation, result ? nullptr : &result.error(),
                   result ? result->applied_paths() : std::vector<std::string>(), took);
+  if (result) tell_stream(ctx, *result);
   return result;
 }
 

@@ -65,6 +65,14 @@ struct Output {
   std::string source = "model";
   std::vector<Json> warnings;
   std::vector<std::string> applied_paths() const { return paths_of_rows(applied); }
+  std::string prose() const {
+    return told_rows(results, [](const NoteFields& note) {
+      std::vector<std::string> values;
+      for (const auto& [key, found] : note.fields_by_key)
+        if (!found.value.is_null()) values.push_back(cat(key, " = ", shown_value(found.value)));
+      return join(values, ", ");
+    });
+  }
 };
 
 /// What the step of one note stores.

@@ -73,6 +73,11 @@ Json ai_warning(std::string_view code, const std::string& path, const std::strin
   return Json{{"code", std::string(code)}, {"path", path}, {"reason", reason}};
 }
 
+std::string shown_value(const Json& value) {
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Fields<AiCost> AiCost::fields() {
   return {field("usage", &AiCost::usage, ""), field("model_calls", &AiCost::model_calls, ""),
           field("cache_hits", &AiCost::cache_hits, "")};

@@ -51,6 +51,21 @@ struct AiUsageView {
 /// `{code, path, reason}`, as every warning about a note.
 Json ai_warning(std::string_view code, const std::string& path, const std::string& reason);
 
+/// An answer by note as a text for who watches: a line `- path: text` for each row with a text.
+template <typename Row, typename TextOf>
+std::string told_rows(const std::vector<Row>& rows, const TextOf& text_of) {
+  std::string lines;
+  for (const auto& row : rows) {
+    const std::string text = text_of(row);
+    if (text.empty()) continue;
+    if (!lines.empty()) lines += '\n';
+    lines += "- " + row.path + ": " + text;
+  }
+  return lines;
+}
+/// A value in such a line: a text as it is, else JSON.
+std::string shown_value(const Json& value);
+
 /// What one note, or one part of the work, cost; stored with its step, so that a resumed job counts
 /// each call once.
 struct AiCost {

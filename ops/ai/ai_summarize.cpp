@@ -40,6 +40,7 @@ struct Output {
   std::string source = "model";
   std::vector<Json> warnings;
   std::vector<std::string> applied_paths() const { return {}; }
+  const std::string& prose() const { return summary.text; }
 };
 
 SummaryCall to_call(const Input& in) {

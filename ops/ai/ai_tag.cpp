@@ -95,6 +95,13 @@ struct Output {
   std::string source = "model";
   std::vector<Json> warnings;
   std::vector<std::string> applied_paths() const { return paths_of_rows(applied); }
+  std::string prose() const {
+    return told_rows(suggestions, [](const NoteSuggestions& note) {
+      std::vector<std::string> names;
+      for (const auto& one : note.tags) names.push_back(one.tag);
+      return join(names, ", ");
+    });
+  }
 };
 
 /// What the suggest step of one note stores.

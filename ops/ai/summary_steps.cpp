@@ -153,8 +153,9 @@ void verify_points(const SummaryReply& reply, const AiSources& sources, SummaryR
   }
 }
 
-/// One part; runs in a lane.
-Result<Json> summarize_part(Context& lane, const SummaryPart& part, const SummaryCall& call) {
+/// One part, or all there is, whose prose is then that of the answer; runs in a lane.
+Result<Json> summarize_part(Context& lane, const SummaryPart& part, const SummaryCall& call,
+                            bool is_whole) {
   std::vector<AiNote> notes;
   std::vector<SummarySource> prompt;
   AiSources sources;
@@ -168,8 +169,8 @@ Result<Json> summarize_part(Context& lane, const SummaryPart& part, const Summar
   if (!lane.models().can_generate())
     return *Codec<SummaryResult>::encode(quoted_summary(notes, call));
   SummaryResult result;
-  const auto request =
-      summary_prompt(prompt, call.options, lane.config().ai, call.seed, call.max_tokens);
+  auto request = summary_prompt(prompt, call.options, lane.config().ai, call.seed, call.max_tokens);
+  if (!is_whole) request.prose_member.clear();
   const auto answer =
       INDX_TRY(ask_model(lane, request, part.pieces.front().path, result.cost, result.warnings));
   SummaryReply reply = INDX_TRY(parse_summary_reply(answer));
@@ -249,10 +250,11 @@ void resolve_names(const SummaryReply& reply, const ReduceBatch& batch, bool cit
 }
 
 Result<Json> reduce_batch(Context& lane, const ReduceBatch& batch, const std::string& item,
-                          const SummaryCall& call) {
+                          const SummaryCall& call, bool is_last) {
   SummaryResult result;
-  const auto request =
+  auto request =
       reduce_prompt(batch.partials, call.options, lane.config().ai, call.seed, call.max_tokens);
+  if (!is_last) request.prose_member.clear();
   const auto answer = INDX_TRY(ask_model(lane, request, item, result.cost, result.warnings));
   SummaryReply reply = INDX_TRY(parse_summary_reply(answer));
   result.tldr = std::move(reply.tldr);
@@ -357,7 +359,8 @@ Result<SummaryResult> summarize_parts(Context& ctx, const SummaryPlan& plan,
   const auto mapped = INDX_TRY(map_parts(
       ctx, "map", items,
       [&](Context& lane, const MapItem& item) {
-        return summarize_part(lane, plan.parts[item.inputs["index"].get<std::size_t>()], part_call);
+        return summarize_part(lane, plan.parts[item.inputs["index"].get<std::size_t>()], part_call,
+                              plan.parts.size() == 1);
       },
       warnings));
   auto results = rolled_up(mapped, total, warnings);
@@ -380,8 +383,8 @@ Result<SummaryResult> summarize_parts(Context& ctx, const SummaryPlan& plan,
     const auto reduced = INDX_TRY(map_parts(
         ctx, phase, items,
         [&](Context& lane, const MapItem& item) {
-          return reduce_batch(lane, batches[item.inputs["index"].get<std::size_t>()], item.id,
-                              call);
+          return reduce_batch(lane, batches[item.inputs["index"].get<std::size_t>()], item.id, call,
+                              is_last);
         },
         warnings));
     results = rolled_up(reduced, total, warnings);

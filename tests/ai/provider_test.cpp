@@ -168,7 +168,8 @@ TEST_CASE("a model that was asked by words is asked once more, with what was wro
   CHECK(time.waits.empty());
 }
 
-TEST_CASE("a streamed call is tried again only before its first delta", "[ai]") {
+TEST_CASE("a streamed call is tried again before its first delta, or when its reader may forget",
+          "[ai]") {
   FakeTime time;
   auto hooks = time.hooks();
   std::string text;
@@ -181,6 +182,19 @@ TEST_CASE("a streamed call is tried again only before its first delta", "[ai]") 
   after.delta_before_failure = "half";
   CHECK_FALSE(generate_with_retry(after, {}, CancelToken(), hooks).has_value());
   CHECK(after.calls == 1);
+
+  FailingProvider restarted({status_failure(500)});
+  restarted.delta_before_failure = "half";
+  int attempts = 0;
+  hooks.may_restart = true;
+  hooks.on_attempt = [&](int) -> Status {
+    ++attempts;
+    text.clear();
+    return {};
+  };
+  CHECK(generate_with_retry(restarted, {}, CancelToken(), hooks)->came_whole);
+  CHECK(attempts == 2);
+  CHECK(text == "halfok");
 }
 
 TEST_CASE("transient failures are retried three times with growing waits", "[ai]") {

@@ -76,6 +76,23 @@ TEST_CASE("the schema of ai extract comes from a file or from the line", "[cli][
   CHECK(with({}).error().reason == Reason::ValidationFailed);
 }
 
+TEST_CASE("--stream is the same in front of the words and behind them", "[cli][C18][D43]") {
+  const Registry registry = make_registry();
+  const auto commands = make_commands(registry);
+  const auto parsed = [&](const std::vector<std::string>& words) {
+    return parse_args(words, commands, schema_file).value();
+  };
+  const auto before = parsed({"--stream", "ai", "summarize", "--scope-note", "a.md"});
+  const auto behind = parsed({"ai", "summarize", "--scope-note", "a.md", "--stream"});
+  const auto none = parsed({"ai", "summarize", "--scope-note", "a.md"});
+
+  CHECK((before.global.stream && behind.global.stream));
+  CHECK_FALSE(none.global.stream);
+  CHECK(before.input == behind.input);
+  CHECK(none.input == behind.input);
+  CHECK(parsed({"vault", "index", "--stream"}).global.stream);
+}
+
 TEST_CASE("help of ai extract names the file form of its schema", "[cli][C80]") {
   const Registry registry = make_registry();
   const auto text = help_text({"ai", "extract"}, make_commands(registry));

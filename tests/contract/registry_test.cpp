@@ -316,6 +316,27 @@ TEST_CASE("the OpenAPI routes are those of the registry, AI ones only with a pro
   }
 }
 
+TEST_CASE("every operation that asks a model can be streamed, and says so",
+          "[contract][C18][D42]") {
+  const Registry registry = make_registry();
+  const Json document = openapi_document(registry, true);
+  int count = 0;
+  for (const auto& operation : registry.all()) {
+    INFO(operation.name);
+    if (operation.needs_provider) CHECK(operation.streams_answer());
+    if (!operation.streams_answer()) continue;
+    ++count;
+    const auto* field = operation.input->find("stream");
+    REQUIRE(field != nullptr);
+    CHECK(field->schema.type == SchemaNode::Type::Boolean);
+    CHECK_FALSE(field->is_required);
+    CHECK(operation.stream_prefix() == "ai.");
+    const Json& responses = document["paths"][operation.route.pattern]["post"]["responses"];
+    CHECK(responses["200"]["content"].contains("text/event-stream"));
+  }
+  CHECK(count >= 4);
+}
+
 TEST_CASE("operations are visible by scope and provider", "[contract][B11][A81]") {
   const Registry registry = make_registry();
   const auto names = [&](std::set<Scope> scopes, bool has_ai) {

@@ -340,6 +340,61 @@ TEST_CASE("a streamed call sends its events and ends with exactly one result", "
   CHECK(error["request_id"] == "r2");
 }
 
+TEST_CASE("the events of an answer are sent as they are, and all of them to a slow client",
+          "[http][D42]") {
+  ServerConfig config;
+  config.max_stream_buffer = 64U << 10U;
+  RestServer rest(config);
+  auto client = rest.open("POST", "/v1/ai/tag", kOwner + kEvents, R"({"scope": "s"})");
+  REQUIRE(soon([&] { return rest.dispatcher.open_calls().size() == 1; }));
+  const auto open = rest.dispatcher.open_calls()[0];
+  CHECK(open.call.is_streamed);
+  const std::string snippet(2000, 'x');
+  const int count = 2000;  // far more than the buffers of the connection hold
+
+  open.progress(Event{.kind = "ai.partial", .data = {{"delta", "a\nb"}}});
+  for (int i = 0; i < count; ++i)
+    open.progress(Event{.kind = "ai.citation", .data = {{"citation", {{"snippet", snippet}}}}});
+  open.progress(Event{.kind = "ai.usage", .data = {{"usage", {{"input_tokens", 3}}}}});
+  open.answer(answered(Json{{"tags", {"a"}}}));
+
+  REQUIRE(client->read_to_end(Millis(20000)));
+  const auto events = sse_field(client->received(), "event");
+  REQUIRE(events.size() == count + 3);
+  CHECK(events.front() == "ai.partial");
+  CHECK(events[count + 1] == "ai.usage");
+  CHECK(events.back() == "ai.complete");
+  const auto data = sse_field(client->received(), "data");
+  CHECK(Json::parse(data.front()) == Json{{"delta", "a\nb"}});
+  CHECK(Json::parse(data[1]) == Json{{"citation", {{"snippet", snippet}}}});
+  CHECK(Json::parse(data.back()) == Json{{"tags", {"a"}}});
+}
+
+TEST_CASE("the field of the body decides whether and how an answer is streamed", "[http][C18]") {
+  RestServer rest;
+  const auto asked = [&](const std::string& headers, const std::string& body) {
+    const auto before = rest.dispatcher.call_count();
+    auto client = rest.open("POST", "/v1/ai/tag", headers, body);
+    REQUIRE(soon([&] { return rest.dispatcher.call_count() > before; }));
+    const auto open = rest.dispatcher.open_calls().back();
+    CHECK_FALSE(open.call.input.contains("stream"));
+    open.answer(answered(Json{{"done", true}}));
+    REQUIRE(client->read_until("done").find("done") != std::string::npos);
+    const bool is_stream = client->received().find("text/event-stream") != std::string::npos;
+    return std::pair(is_stream, open.call.is_streamed);
+  };
+
+  CHECK(asked(kOwner, R"({"stream": true})") == std::pair(true, true));
+  CHECK(asked(kOwner, R"({"stream": false})") == std::pair(false, false));
+  CHECK(asked(kOwner, "{}") == std::pair(false, false));
+  CHECK(asked(kOwner + kEvents, "{}") == std::pair(true, true));
+  // Only what the job behind the call does.
+  CHECK(asked(kOwner + kEvents, R"({"stream": false})") == std::pair(true, false));
+  // A job is the answer.
+  CHECK(asked(kOwner + kEvents + "Prefer: respond-async\r\n", "{}") == std::pair(false, false));
+  CHECK(rest.ask("POST", "/v1/ai/tag", kOwner, R"({"stream": "yes"})").status == 400);
+}
+
 TEST_CASE("a streamed call that fails at once is answered with its status", "[http]") {
   RestServer rest;
 

@@ -17,6 +17,15 @@ TEST_CASE("the OpenAPI document says where each field goes", "[ops][A86]") {
   CHECK_FALSE(body["properties"].contains("path"));
   CHECK(patch["responses"].contains("412"));
   CHECK(document["paths"]["/v1/ai/tag"]["post"]["responses"].contains("202"));
+  const Json stream = document["paths"]["/v1/ai/tag"]["post"]["responses"]["200"]["content"]
+                              ["text/event-stream"]["schema"]["description"];
+  for (const char* kind : {"ai.partial", "ai.citation", "ai.usage", "ai.complete", "ai.error"})
+    CHECK(stream.get<std::string>().find(kind) != std::string::npos);
+  const auto content = [&](const char* path, const char* method) {
+    return document["paths"][path][method]["responses"]["200"]["content"];
+  };
+  CHECK(content("/v1/vault/reindex", "post").contains("text/event-stream"));
+  CHECK_FALSE(content("/v1/notes", "get").contains("text/event-stream"));
   CHECK(document["paths"]["/v1/tokens"]["post"]["responses"].contains("201"));
   const Json list = document["paths"]["/v1/notes"]["get"];
   CHECK(list["parameters"][0]["in"] == "query");

@@ -209,11 +209,12 @@ class FakeDispatcher : public Dispatcher {
                                             {"dry_run", node_of(Type::Boolean), false},
                                             {"if_match", etag, false}}),
                                  {Scope::VaultWrite}, Effect::Writes));
-    all.push_back(make_operation("ai_tag", {"POST", "/v1/ai/tag"},
-                                 object_of({{"scope", text, false}}), {Scope::VaultRead},
-                                 Effect::Reads));
+    all.push_back(make_operation(
+        "ai_tag", {"POST", "/v1/ai/tag"},
+        object_of({{"scope", text, false}, {"stream", node_of(Type::Boolean), false}}),
+        {Scope::VaultRead}, Effect::Reads));
     all.back().execution = Execution::Job;
-    all.back().needs_provider = true;
+    all.back().needs_provider = all.back().is_ai = true;
     all.push_back(make_operation("job_get", {"GET", "/v1/jobs/{id}"},
                                  object_of({{"id", text, true}}), {Scope::VaultRead},
                                  Effect::Reads));
