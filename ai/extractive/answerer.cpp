@@ -19,29 +19,40 @@ constexpr std::size_t kMaxCandidates = 400;
 constexpr std::size_t kMinCandidatePoints = 8, kMaxCandidatePoints = 600;
 constexpr std::size_t kMaxListBytes = 2000;
 constexpr double kPassageLambda = 0.7;
-constexpr double kOverlapWeight = 0.5, kHeadingWeight = 0.15, kTypeBonus = 0.1;
-constexpr double kNearBest = 0.75;      ///< of the best score: what else is worth showing
+constexpr double kOverlapWeight = 0.5, kHeadingWeight = 0.3, kTypeBonus = 0.1;
+constexpr double kRankWeight = 0.2;      ///< the first chunk that was found, falling to 0
+constexpr double kPointerPenalty = 0.2;  ///< "For more, see [[x]]" answers nothing
+constexpr double kNearBest = 0.75;       ///< of the best score: what else is worth showing
+/// A vault is about one thing more often than not, and then any question about it has a sentence
+/// near by: the question's words must be there too.
+constexpr double kMeaningShare = 0.42;
 constexpr double kWordGate = 0.6;       ///< share of the question in a sentence and its headings
 constexpr double kSentenceShare = 0.3;  ///< and in the sentence alone
 constexpr double kSureAbove = 0.15;     ///< above the gate
 
-struct Candidate {
+struct AnswerCandidate {
   std::size_t note = 0, chunk = 0;
   std::size_t sentence = 0;  ///< index among those of the note
   std::size_t begin = 0, end = 0;
   bool is_step = false;
   double overlap = 0, heading_overlap = 0, shown_overlap = 0;
-  bool fits_type = false;
+  bool fits_type = false, is_pointer = false;
 };
 
-double dot(std::span<const float> a, std::span<const float> b) {
+bool points_elsewhere(std::string_view text) {
+  const auto folded = fold_case(text);
+  return folded.find("see [") != folded.npos || folded.find("for more") != folded.npos ||
+         folded.find("for full details") != folded.npos;
+}
+
+double sentence_cosine(std::span<const float> a, std::span<const float> b) {
   return std::inner_product(a.begin(),
                             a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())),
                             b.begin(), 0.0);
 }
 
 /// Share of words that two sets have in common (Jaccard).
-double alike(const std::set<std::string>& a, const std::set<std::string>& b) {
+double word_likeness(const std::set<std::string>& a, const std::set<std::string>& b) {
   if (a.empty() || b.empty()) return 0;
   const auto shared =
       std::count_if(a.begin(), a.end(), [&](const std::string& word) { return b.contains(word); });
@@ -50,7 +61,7 @@ double alike(const std::set<std::string>& a, const std::set<std::string>& b) {
 }
 
 /// From the first word back over the marks in front of it: `**Port**`, `[[Plan|the plan]]`.
-std::size_t with_marks(std::string_view bytes, std::size_t begin) {
+std::size_t begin_with_marks(std::string_view bytes, std::size_t begin) {
   const auto start = bytes.rfind('\n', begin == 0 ? 0 : begin - 1);
   const auto line = begin == 0 || start == bytes.npos ? 0 : start + 1;
   const auto before = bytes.substr(line, begin - line);
@@ -63,7 +74,7 @@ std::size_t with_marks(std::string_view bytes, std::size_t begin) {
   return begin;
 }
 
-std::string without_marks(std::string_view text) {
+std::string plain_sentence(std::string_view text) {
   std::string out;
   for (const char c : text)
     if (std::string_view("*_~=`[]#>").find(c) == std::string_view::npos)
@@ -73,7 +84,7 @@ std::string without_marks(std::string_view text) {
 
 /// The lines of a list with numbers around the byte: items, what is indented below them, and blank
 /// lines between.
-std::pair<std::size_t, std::size_t> list_around(std::string_view bytes, std::size_t at) {
+std::pair<std::size_t, std::size_t> steps_around(std::string_view bytes, std::size_t at) {
   const auto line_at = [&](std::size_t place) {
     const auto stop = bytes.find('\n', place);
     return bytes.substr(place, stop == bytes.npos ? bytes.npos : stop - place);
@@ -126,11 +137,11 @@ struct ExtractiveAnswerer::Impl {
     const auto& all = sentences[chunk.note];
     for (std::size_t i = 0; i < all.size() && candidates.size() < kMaxCandidates; ++i) {
       if (all[i].is_heading || all[i].begin < chunk.begin || all[i].begin >= chunk.end) continue;
-      Candidate one;
+      AnswerCandidate one;
       one.note = chunk.note;
       one.chunk = index;
       one.sentence = i;
-      one.begin = with_marks(note.bytes, all[i].begin);
+      one.begin = begin_with_marks(note.bytes, all[i].begin);
       one.end = all[i].end;
       one.is_step = all[i].is_numbered;
       const auto text = std::string_view(note.bytes).substr(one.begin, one.end - one.begin);
@@ -140,8 +151,9 @@ struct ExtractiveAnswerer::Impl {
       one.overlap = question.overlap(text);
       one.heading_overlap = heading_overlap;
       one.shown_overlap = question.overlap(cat(text, "\n", headings));
+      one.is_pointer = points_elsewhere(text);
       one.fits_type = question.is_answered_by(text, one.is_step);
-      texts.push_back(without_marks(text));
+      texts.push_back(plain_sentence(text));
       candidates.push_back(one);
     }
   }
@@ -149,17 +161,19 @@ struct ExtractiveAnswerer::Impl {
   std::vector<double> cosines(std::span<const std::vector<float>> vectors) const {
     std::vector<double> values;
     for (std::size_t i = 0; i < candidates.size(); ++i)
-      values.push_back(dot(vectors[0], vectors[i + 1]));
+      values.push_back(sentence_cosine(vectors[0], vectors[i + 1]));
     return values;
   }
 
-  double score(const Candidate& one, double cosine) const {
+  double score(const AnswerCandidate& one, double cosine) const {
+    const auto rank = static_cast<double>(one.chunk) / static_cast<double>(task.chunks.size());
     return cosine + kOverlapWeight * one.overlap + kHeadingWeight * one.heading_overlap +
-           (one.fits_type ? kTypeBonus : 0);
+           kRankWeight * (1 - rank) + (one.fits_type ? kTypeBonus : 0) -
+           (one.is_pointer ? kPointerPenalty : 0);
   }
 
   /// The sentence behind it in the same block of text, else the one in front.
-  std::pair<std::size_t, std::size_t> with_neighbour(const Candidate& one) const {
+  std::pair<std::size_t, std::size_t> with_neighbour(const AnswerCandidate& one) const {
     const auto& all = sentences[one.note];
     const auto& chunk = task.chunks[one.chunk];
     const std::string_view bytes = task.notes[one.note].bytes;
@@ -171,18 +185,18 @@ struct ExtractiveAnswerer::Impl {
     if (one.sentence + 1 < all.size() && is_near(one.sentence, one.sentence + 1))
       return {one.begin, all[one.sentence + 1].end};
     if (one.sentence > 0 && is_near(one.sentence - 1, one.sentence))
-      return {with_marks(bytes, all[one.sentence - 1].begin), one.end};
+      return {begin_with_marks(bytes, all[one.sentence - 1].begin), one.end};
     return {one.begin, one.end};
   }
 
-  AnswerPassage passage(const Candidate& one, double value) const {
+  AnswerPassage passage(const AnswerCandidate& one, double value) const {
     const std::string_view bytes = task.notes[one.note].bytes;
     AnswerPassage found;
     found.note = one.note;
     found.score = value;
     const bool is_list = one.is_step && question.kind() == Question::Kind::HowTo;
     const auto [begin, end] =
-        is_list ? list_around(bytes, one.begin) : std::pair(one.begin, one.end);
+        is_list ? steps_around(bytes, one.begin) : std::pair(one.begin, one.end);
     found.evidence = notes[one.note].evidence(begin, end);
     const auto [from, to] = is_list ? std::pair(begin, end) : with_neighbour(one);
     found.text = std::string(bytes.substr(from, to - from));
@@ -195,7 +209,7 @@ struct ExtractiveAnswerer::Impl {
   const Question question;
   std::vector<NoteText> notes;
   std::vector<std::vector<NoteSentence>> sentences;  ///< by note
-  std::vector<Candidate> candidates;
+  std::vector<AnswerCandidate> candidates;
   std::vector<std::string> texts;
   std::set<std::pair<std::size_t, std::size_t>> seen;
 };
@@ -213,7 +227,7 @@ ExtractiveAnswer ExtractiveAnswerer::answer(std::span<const std::vector<float>> 
       by_meaning ? impl_->cosines(vectors) : std::vector<double>(candidates.size(), 0);
   const auto passes = [&](std::size_t i) {
     const auto& one = candidates[i];
-    if (by_meaning) return cosines[i] >= impl_->task.gate;
+    if (by_meaning) return cosines[i] >= impl_->task.gate && one.shown_overlap >= kMeaningShare;
     return one.shown_overlap >= kWordGate && one.overlap >= kSentenceShare;
   };
 
@@ -229,8 +243,8 @@ ExtractiveAnswer ExtractiveAnswerer::answer(std::span<const std::vector<float>> 
   const double best = value(order.front());
   std::vector<std::size_t> chosen;
   const auto likeness = [&](std::size_t a, std::size_t b) {
-    if (by_meaning) return dot(vectors[a + 1], vectors[b + 1]);
-    return alike(word_keys(impl_->texts[a + 1]), word_keys(impl_->texts[b + 1]));
+    if (by_meaning) return sentence_cosine(vectors[a + 1], vectors[b + 1]);
+    return word_likeness(word_keys(impl_->texts[a + 1]), word_keys(impl_->texts[b + 1]));
   };
   while (chosen.size() < kMaxPassages) {
     std::optional<std::size_t> next;

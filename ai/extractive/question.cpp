@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 14> kAskingWords = {
     "know", "note", "notes", "vault",   "say",      "says", "please"};
 
 /// The word without the endings of plain English inflection.
-std::string stem_of(const std::string& word) {
+std::string question_stem(const std::string& word) {
   auto stem = phrase_key(word);
   for (const std::string_view ending : {"ing", "edly", "ed", "ly", "es", "e"})
     if (stem.size() >= ending.size() + 3 && stem.ends_with(ending)) {
@@ -32,14 +32,14 @@ std::string stem_of(const std::string& word) {
 }
 
 /// As rare as the commonest of the forms that the vault may hold.
-double weight_of(const Corpus& corpus, const std::string& word) {
+double question_weight(const Corpus& corpus, const std::string& word) {
   double weight = corpus.inverse_document_frequency(word);
   for (const auto& other : {phrase_key(word), word + "s", word + "d", word + "ed", word + "ing"})
     weight = std::min(weight, corpus.inverse_document_frequency(other));
   return weight;
 }
 
-Question::Kind kind_of(std::string_view text) {
+Question::Kind question_kind(std::string_view text) {
   const auto folded = " " + fold_case(text) + " ";
   const auto has = [&](std::string_view words) { return folded.find(words) != folded.npos; };
   if (has(" when ") || has(" what date ") || has(" which day ") || has(" what day ") ||
@@ -55,7 +55,7 @@ Question::Kind kind_of(std::string_view text) {
   return Question::Kind::Other;
 }
 
-bool has_date(std::string_view text) {
+bool tells_date(std::string_view text) {
   if (find_date(text)) return true;
   static const std::set<std::string_view> kTimes = {
       "january",   "february", "march",    "april",    "june",   "july",     "august",
@@ -71,7 +71,7 @@ bool has_date(std::string_view text) {
 }
 
 /// A link, a handle, or a word with a capital that does not begin the sentence.
-bool has_name(std::string_view text) {
+bool tells_name(std::string_view text) {
   if (text.find("[[") != text.npos || text.find('@') != text.npos) return true;
   const auto tokens = tokenize(text);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -83,7 +83,7 @@ bool has_name(std::string_view text) {
   return false;
 }
 
-bool has_number(std::string_view text) {
+bool tells_number(std::string_view text) {
   const auto tokens = tokenize(text);
   return std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
     static const std::set<std::string_view> kNumbers = {
@@ -100,18 +100,19 @@ bool has_number(std::string_view text) {
 std::set<std::string> word_keys(std::string_view text) {
   std::set<std::string> keys;
   for (const auto& word : content_words(text))
-    if (!is_stop_word(word)) keys.insert(stem_of(word));
+    if (!is_stop_word(word)) keys.insert(question_stem(word));
   return keys;
 }
 
-Question::Question(std::string_view text, const Corpus& corpus) : kind_(kind_of(text)) {
+Question::Question(std::string_view text, const Corpus& corpus) : kind_(question_kind(text)) {
   for (const bool skips : {true, false}) {  // a question of nothing but such words is about them
     for (const auto& word : content_words(text)) {
       const bool is_asking =
           std::find(kAskingWords.begin(), kAskingWords.end(), word) != kAskingWords.end();
       if (is_stop_word(word) || (skips && is_asking)) continue;
-      const auto [it, is_new] = weights_.try_emplace(stem_of(word), 0);
-      it->second = is_new ? weight_of(corpus, word) : std::min(it->second, weight_of(corpus, word));
+      const auto [it, is_new] = weights_.try_emplace(question_stem(word), 0);
+      it->second = is_new ? question_weight(corpus, word)
+                          : std::min(it->second, question_weight(corpus, word));
     }
     if (!weights_.empty()) break;
   }
@@ -130,11 +131,11 @@ double Question::overlap(std::string_view text) const {
 bool Question::is_answered_by(std::string_view text, bool is_step) const {
   switch (kind_) {
     case Kind::When:
-      return has_date(text);
+      return tells_date(text);
     case Kind::Who:
-      return has_name(text);
+      return tells_name(text);
     case Kind::HowMany:
-      return has_number(text);
+      return tells_number(text);
     case Kind::HowTo:
       return is_step;
     case Kind::Other:

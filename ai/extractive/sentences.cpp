@@ -8,7 +8,7 @@
 namespace indx {
 namespace {
 
-bool is_bullet(std::string_view line) {
+bool begins_bullet(std::string_view line) {
   return line.size() > 1 && line[1] == ' ' &&
          std::string_view("-*+").find(line[0]) != std::string_view::npos;
 }
@@ -51,7 +51,7 @@ class SentenceCutter {
     const auto line = line_around(bytes_, sentence.begin);
     if (!sentence.is_heading && (sentence.begin < text_.body_begin() || !is_prose_line(line)))
       return;
-    sentence.is_item = is_bullet(line);
+    sentence.is_item = begins_bullet(line);
     sentence.is_numbered = is_numbered_item(line);
     sentences_.push_back(std::move(sentence));
   }
