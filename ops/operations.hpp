@@ -78,5 +78,6 @@ Operation ai_tag();
 Operation ai_metadata();
 Operation ai_extract();
 Operation ai_summarize();
+Operation ai_ask();
 
 }  // namespace indx

@@ -22,7 +22,7 @@ constexpr Operation (*kOperations[])() = {
     job_revert,       job_pause,        job_resume,        job_retry,         job_redrive,
     queue_status,     queue_pause,      queue_resume,      schedule_list,     schedule_set,
     schedule_delete,  token_create,     token_list,        token_revoke,      ai_status,
-    ai_tag,           ai_metadata,      ai_extract,        ai_summarize,
+    ai_tag,           ai_metadata,      ai_extract,        ai_summarize,      ai_ask,
 };
 
 }  // namespace

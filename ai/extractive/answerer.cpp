@@ -22,7 +22,7 @@ constexpr double kPassageLambda = 0.7;
 constexpr double kOverlapWeight = 0.5, kHeadingWeight = 0.3, kTypeBonus = 0.1;
 constexpr double kRankWeight = 0.2;      ///< the first chunk that was found, falling to 0
 constexpr double kPointerPenalty = 0.2;  ///< "For more, see [[x]]" answers nothing
-constexpr double kNearBest = 0.75;       ///< of the best score: what else is worth showing
+constexpr double kNearBest = 0.6;        ///< of the best score: what else is worth showing
 /// A vault is about one thing more often than not, and then any question about it has a sentence
 /// near by: the question's words must be there too.
 constexpr double kMeaningShare = 0.42;

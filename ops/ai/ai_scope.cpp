@@ -53,30 +53,11 @@ Paths tag_paths(Context& ctx, const AiScope& scope) {
   return std::set<std::string>(paths.begin(), paths.end());
 }
 
-Result<NoteFilter> query_filter(const Json& filters) {
-  NoteFilter filter;
-  for (const auto& [key, value] : filters.items()) {
-    if (key == "path_glob" && value.is_string())
-      filter.path_glob = value.get<std::string>();
-    else if (key == "tag" && value.is_string())
-      filter.tags = {value.get<std::string>()};
-    else if (key == "frontmatter" && value.is_object())
-      filter.frontmatter = value;
-    else
-      return invalid(cat("`scope.filters.", key,
-                         "` is not a filter: path_glob (text), tag (text), frontmatter (object)."),
-                     Json{{"path", "scope.filters." + key},
-                          {"expected", "path_glob, tag or frontmatter"},
-                          {"actual", "another field"}});
-  }
-  return filter;
-}
-
 Paths query_paths(Context& ctx, const AiScope& scope) {
   if (scope.q.empty()) return missing_field(scope, "q");
   SearchRequest request;
   request.q = scope.q;
-  request.filter = INDX_TRY(query_filter(scope.filters.value));
+  request.filter = INDX_TRY(filter_of(scope.filters.value, "scope.filters"));
   request.limit = scope.limit;
   const Page<SearchHit> page = INDX_TRY(ctx.index().search(request));
   std::set<std::string> paths;
@@ -142,6 +123,25 @@ Fields<AiScope> AiScope::fields() {
       field("path", &AiScope::path, "note: this one.", optional, vault_path, length(0, 4096)),
       field("include_linked", &AiScope::include_linked,
             "note: also what it links to, this many hops away.", optional, between(0, 5))};
+}
+
+Result<NoteFilter> filter_of(const Json& filters, const std::string& where) {
+  NoteFilter filter;
+  for (const auto& [key, value] : filters.items()) {
+    if (key == "path_glob" && value.is_string())
+      filter.path_glob = value.get<std::string>();
+    else if (key == "tag" && value.is_string())
+      filter.tags = {value.get<std::string>()};
+    else if (key == "frontmatter" && value.is_object())
+      filter.frontmatter = value;
+    else
+      return invalid(cat("`", where, ".", key,
+                         "` is not a filter: path_glob (text), tag (text), frontmatter (object)."),
+                     Json{{"path", cat(where, ".", key)},
+                          {"expected", "path_glob, tag or frontmatter"},
+                          {"actual", "another field"}});
+  }
+  return filter;
 }
 
 bool ai_may_read(const AiConfig& config, const std::string& path) {

@@ -42,6 +42,10 @@ Result<ScopePaths> scope_paths(Context& ctx, const AiScope& scope);
 /// The same with the etag of each note.
 Result<ResolvedScope> resolve_scope(Context& ctx, const AiScope& scope);
 
+/// What `{path_glob, tag, frontmatter}` means; `validation_failed` names other members below
+/// `where`.
+Result<NoteFilter> filter_of(const Json& filters, const std::string& where);
+
 /// Whether the configuration lets AI read the path: deny wins over allow (rows D16, D17).
 bool ai_may_read(const AiConfig& config, const std::string& path);
 

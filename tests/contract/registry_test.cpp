@@ -124,7 +124,8 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
                                           "ai_tag",
                                           "ai_metadata",
                                           "ai_extract",
-                                          "ai_summarize"});
+                                          "ai_summarize",
+                                          "ai_ask"});
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
@@ -185,6 +186,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("ai_metadata", "POST", "/v1/ai/metadata", "ai metadata");
   is("ai_extract", "POST", "/v1/ai/extract", "ai extract");
   is("ai_summarize", "POST", "/v1/ai/summarize", "ai summarize");
+  is("ai_ask", "POST", "/v1/ai/ask", "ai ask");
 }
 
 TEST_CASE("each operation is described, scoped and consistent", "[contract]") {
