@@ -123,7 +123,7 @@ struct ExtractiveAnswerer::Impl {
   explicit Impl(const AnswerTask& given) : task(given), question(given.question, *given.corpus) {
     for (const auto& note : task.notes) {
       notes.emplace_back(note.bytes);
-      sentences.push_back(sentences_of(note.bytes, notes.back()));
+      sentences.push_back(note_sentences(note.bytes, notes.back()));
     }
     texts.push_back(task.question);
     for (std::size_t i = 0; i < task.chunks.size(); ++i) add_chunk(i);

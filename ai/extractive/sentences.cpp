@@ -76,7 +76,7 @@ bool is_numbered_item(std::string_view line) {
          line[digits + 1] == ' ';
 }
 
-std::vector<NoteSentence> sentences_of(std::string_view bytes, const NoteText& text) {
+std::vector<NoteSentence> note_sentences(std::string_view bytes, const NoteText& text) {
   return SentenceCutter(bytes, text).run();
 }
 

@@ -20,7 +20,7 @@ struct NoteSentence {
 
 /// Headings, and what of the body is prose, in order: no code, frontmatter, table rows, embeds or
 /// callout markers. `text` is of the same bytes.
-std::vector<NoteSentence> sentences_of(std::string_view bytes, const NoteText& text);
+std::vector<NoteSentence> note_sentences(std::string_view bytes, const NoteText& text);
 
 /// The line that holds the byte, without white space around it.
 std::string_view line_around(std::string_view bytes, std::size_t at);

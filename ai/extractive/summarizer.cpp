@@ -64,7 +64,7 @@ std::vector<Sentence> placed_sentences(std::string_view bytes, std::size_t note)
   std::vector<Sentence> sentences;
   int section = 0, place = 0;
   bool has_heading = false;
-  for (const auto& found : sentences_of(bytes, NoteText(bytes))) {
+  for (const auto& found : note_sentences(bytes, NoteText(bytes))) {
     if (found.is_heading) {
       const bool is_first = sentences.empty() && section == 0 && !has_heading;
       has_heading = true;
