@@ -48,7 +48,7 @@ struct ExtractiveAnswer {
 /// for: a date (when), a name (who), a number (how many), steps (how to). Nothing is answered when
 /// no sentence passes the gate; without vectors, when no sentence with its headings holds most of
 /// the question. At most three passages are chosen by MMR, lambda .7 (Carbonell and Goldstein
-/// 1998). Deterministic.
+/// 1998). Deterministic. The task must outlive it.
 class ExtractiveAnswerer {
  public:
   explicit ExtractiveAnswerer(const AnswerTask& task);
