@@ -208,6 +208,7 @@ std::string plain_question(std::string_view question) {
     if (begin == clean.npos) break;
     at = std::min(clean.size(), clean.find_first_of(" \t\r\n", begin));
     const auto word = clean.substr(begin, at - begin);
+    if (word.find_first_not_of(".,;!?'") == word.npos) continue;
     out += cat(out.empty() ? "" : " ", word == "OR" ? "or" : word);
   }
   return out;
