@@ -441,6 +441,7 @@ void read_ai(Reader& reader, AiConfig& ai) {
   reader.number("ai.max_input_tokens", ai.max_input_tokens);
   reader.number("ai.max_output_tokens", ai.max_output_tokens);
   reader.number("ai.temperature", ai.temperature);
+  reader.number("ai.ask_gate", ai.ask_gate);
   reader.duration("ai.timeout_ms", ai.timeout);
   reader.duration("ai.connect_timeout_ms", ai.connect_timeout);
   reader.duration("ai.first_byte_timeout_ms", ai.first_byte_timeout);

@@ -154,6 +154,10 @@ const std::vector<ConfigKey>& config_keys() {
              "Most tokens of one answer.", 1, 1e8),
       tuning("ai.temperature", "INDX_AI_TEMPERATURE", Number,
              "How freely the model words its answer; 0: as little as it can.", 0, 2),
+      tuning("ai.ask_gate", "INDX_AI_ASK_GATE", Number,
+             "How near in meaning to a question (cosine) a sentence must be to answer it, where no "
+             "model does; the default is that of the builtin embedder.",
+             0, 1),
       variable_only("ai.timeout_ms", "INDX_AI_TIMEOUT_MS", Integer,
                     "Milliseconds to wait for the model.", 1, kMaxMillis),
       variable_only("ai.connect_timeout_ms", "INDX_AI_CONNECT_TIMEOUT_MS", Integer,

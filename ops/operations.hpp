@@ -80,5 +80,6 @@ Operation ai_extract();
 Operation ai_summarize();
 Operation ai_relate();
 Operation ai_toc();
+Operation ai_ask();
 
 }  // namespace indx

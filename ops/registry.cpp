@@ -23,7 +23,7 @@ constexpr Operation (*kOperations[])() = {
     queue_status,     queue_pause,      queue_resume,      schedule_list,     schedule_set,
     schedule_delete,  token_create,     token_list,        token_revoke,      ai_status,
     ai_tag,           ai_metadata,      ai_extract,        ai_summarize,      ai_relate,
-    ai_toc,
+    ai_toc,           ai_ask,
 };
 
 }  // namespace

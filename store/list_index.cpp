@@ -89,7 +89,7 @@ Page<Row> page_of(std::vector<std::pair<std::string, Row>> rows,
 
 bool is_unfiltered(const NoteFilter& filter) {
   return filter.path_glob.empty() && filter.tags.empty() && filter.frontmatter.empty() &&
-         filter.scope.any_of.empty() && filter.scope.none_of.empty();
+         !filter.scope.restricts() && !filter.narrower.restricts() && !filter.only;
 }
 
 }  // namespace

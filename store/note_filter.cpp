@@ -84,8 +84,10 @@ Result<FilterCheck> FilterCheck::make(Database& db, const NoteFilter& filter) {
 }
 
 bool FilterCheck::allows_path(std::string_view path) const {
-  return (filter_->path_glob.empty() || glob_match(filter_->path_glob, path)) &&
-         filter_->scope.allows(path);
+  const auto& only = filter_->only;
+  return (!only || std::binary_search(only->begin(), only->end(), path)) &&
+         (filter_->path_glob.empty() || glob_match(filter_->path_glob, path)) &&
+         filter_->scope.allows(path) && filter_->narrower.allows(path);
 }
 
 Result<bool> FilterCheck::allows_id(std::int64_t id) const {
@@ -134,6 +136,8 @@ std::string filter_hash(const NoteFilter& filter, const Json& more) {
                          {"frontmatter", filter.frontmatter},
                          {"any_of", filter.scope.any_of},
                          {"none_of", filter.scope.none_of},
+                         {"narrower", {filter.narrower.any_of, filter.narrower.none_of}},
+                         {"only", filter.only ? Json(*filter.only) : Json()},
                          {"more", more}});
 }
 

@@ -39,8 +39,8 @@ class FilterCheck {
  public:
   static Result<FilterCheck> make(Database& db, const NoteFilter& filter);
   bool needs_path() const {
-    return !filter_->path_glob.empty() || !filter_->scope.any_of.empty() ||
-           !filter_->scope.none_of.empty();
+    return !filter_->path_glob.empty() || filter_->only || filter_->scope.restricts() ||
+           filter_->narrower.restricts();
   }
   bool allows_path(std::string_view path) const;
   /// True: there is nothing to check.

@@ -18,13 +18,16 @@ struct PathScope {
   std::vector<std::string> any_of;
   std::vector<std::string> none_of;
   bool allows(std::string_view path) const;
+  bool restricts() const { return !any_of.empty() || !none_of.empty(); }
 };
 
 struct NoteFilter {
   std::string path_glob;              ///< empty: all
   std::vector<std::string> tags;      ///< all must match, nested included, without `#`
   Json frontmatter = Json::object();  ///< {key: value}: property equals, or list contains, value
-  PathScope scope;
+  PathScope scope;                   ///< what the caller may see
+  PathScope narrower = {};           ///< what of that may be looked at
+  std::optional<std::vector<std::string>> only = {};  ///< sorted paths; nullopt: any
 };
 
 struct NoteRow {

@@ -1,9 +1,8 @@
 #include "ai/extractive/summarizer.hpp"
 
-#include "ai/extractive/tokens.hpp"
+#include "ai/extractive/sentences.hpp"
 #include "ai/note_text.hpp"
 #include "ai/provider.hpp"
-#include "base/text.hpp"
 #include "base/unicode.hpp"
 
 #include <algorithm>
@@ -47,93 +46,42 @@ double cosine(const Vector& a, const Vector& b) {
   return sum;
 }
 
-/// Sentences of one note in order, without headings and what is no prose.
-class SentenceSplitter {
- public:
-  SentenceSplitter(const std::string& bytes, std::size_t note)
-      : bytes_(bytes), text_(bytes), note_(note) {}
+Sentence to_sentence(std::string_view bytes, const NoteSentence& found) {
+  Sentence sentence;
+  sentence.begin = found.begin;
+  sentence.end = found.end;
+  sentence.words = static_cast<int>(found.words.size());
+  sentence.is_item = found.is_item;
+  const auto written = bytes.substr(found.begin, found.end - found.begin);
+  sentence.is_question = written.find('?') != written.npos || written.ends_with("？");
+  for (const auto& word : found.words)
+    if (!word.is_stop) sentence.vector[phrase_key(word.folded)] += 1;
+  return sentence;
+}
 
-  std::vector<Sentence> run() {
-    const auto tokens = tokenize(text_.prose());
-    std::vector<const Token*> sentence;
-    for (const auto& token : tokens) {
-      const bool is_new = !sentence.empty() && begins_new(*sentence.back(), token);
-      if (is_new) close(sentence);
-      sentence.push_back(&token);
+/// Sentences of one note in order that may stand in a summary, each with its place.
+std::vector<Sentence> placed_sentences(std::string_view bytes, std::size_t note) {
+  std::vector<Sentence> sentences;
+  int section = 0, place = 0;
+  bool has_heading = false;
+  for (const auto& found : note_sentences(bytes, NoteText(bytes))) {
+    if (found.is_heading) {
+      const bool is_first = sentences.empty() && section == 0 && !has_heading;
+      has_heading = true;
+      if (!is_first) ++section;
+      place = 0;
+      continue;
     }
-    close(sentence);
-    return std::move(sentences_);
+    const auto points = count_code_points(bytes.substr(found.begin, found.end - found.begin));
+    const bool is_fit = points >= kMinSentencePoints && points <= kMaxSentencePoints;
+    if (!is_fit || sentences.size() == kMaxSentencesOfNote) continue;
+    sentences.push_back(to_sentence(bytes, found));
+    sentences.back().note = note;
+    sentences.back().section = section;
+    sentences.back().place = place++;
   }
-  const NoteText& text() const { return text_; }
-
- private:
-  bool begins_new(const Token& before, const Token& token) const {
-    if (token.sentence != before.sentence) return true;
-    const auto gap = std::string_view(bytes_).substr(before.end, token.begin - before.end);
-    return gap.find("\n\n") != gap.npos || gap.find("\n\r\n") != gap.npos ||
-           text_.is_heading(token.begin) != text_.is_heading(before.begin);
-  }
-
-  void close(std::vector<const Token*>& words) {
-    if (words.empty()) return;
-    const auto begin = words.front()->begin;
-    auto end = words.back()->end;
-    while (end < bytes_.size() &&
-           std::string_view(" \t\r\n").find(bytes_[end]) == std::string::npos)
-      ++end;
-    if (text_.is_heading(begin)) {
-      const bool is_first = sentences_.empty() && section_ == 0 && !has_heading_;
-      has_heading_ = true;
-      if (!is_first) ++section_;
-      place_ = 0;
-    } else if (is_prose(begin, end) && sentences_.size() < kMaxSentencesOfNote) {
-      sentences_.push_back(made(words, begin, end));
-    }
-    words.clear();
-  }
-
-  std::string_view line_of(std::size_t at) const {
-    const auto start = bytes_.rfind('\n', at);
-    const auto from = start == std::string::npos ? 0 : start + 1;
-    return trim(std::string_view(bytes_).substr(
-        from, std::min(bytes_.size(), bytes_.find('\n', at)) - from));
-  }
-
-  bool is_prose(std::size_t begin, std::size_t end) const {
-    if (begin < text_.body_begin()) return false;
-    const auto line = line_of(begin);
-    const bool is_callout = line.starts_with('>') && line.find("[!") != line.npos;
-    if (line.starts_with('|') || line.starts_with("![[") || line.starts_with("![") || is_callout)
-      return false;
-    const auto points = count_code_points(std::string_view(bytes_).substr(begin, end - begin));
-    return points >= kMinSentencePoints && points <= kMaxSentencePoints;
-  }
-
-  Sentence made(const std::vector<const Token*>& words, std::size_t begin, std::size_t end) {
-    Sentence sentence;
-    sentence.note = note_;
-    sentence.begin = begin;
-    sentence.end = end;
-    sentence.section = section_;
-    sentence.place = place_++;
-    sentence.words = static_cast<int>(words.size());
-    const auto line = line_of(begin);
-    sentence.is_item = line.size() > 1 && line[1] == ' ' &&
-                       std::string_view("-*+").find(line[0]) != std::string_view::npos;
-    const auto written = std::string_view(bytes_).substr(begin, end - begin);
-    sentence.is_question = written.find('?') != written.npos || written.ends_with("？");
-    for (const auto* word : words)
-      if (!word->is_stop) sentence.vector[phrase_key(word->folded)] += 1;
-    return sentence;
-  }
-
-  const std::string& bytes_;
-  const NoteText text_;
-  const std::size_t note_;
-  std::vector<Sentence> sentences_;
-  int section_ = 0, place_ = 0;
-  bool has_heading_ = false;
-};
+  return sentences;
+}
 
 /// Log-TF-IDF over all sentences, unit length.
 void weigh(std::vector<Sentence>& sentences) {
@@ -324,8 +272,7 @@ ExtractiveSummary extractive_summary(const std::vector<SummaryNote>& notes,
                                      std::int64_t max_tokens) {
   std::vector<Sentence> all;
   for (std::size_t i = 0; i < notes.size(); ++i)
-    for (auto& sentence : SentenceSplitter(notes[i].bytes, i).run())
-      all.push_back(std::move(sentence));
+    for (auto& sentence : placed_sentences(notes[i].bytes, i)) all.push_back(std::move(sentence));
   weigh(all);
   std::vector<Sentence> candidates;
   for (auto first = all.begin(); first != all.end();) {

@@ -92,6 +92,7 @@ TEST_CASE("without file and environment the defaults hold and AI is off",
   CHECK(config->ai.max_input_tokens == 64000);
   CHECK(config->ai.max_output_tokens == 2048);
   CHECK(config->ai.temperature == 0);
+  CHECK(config->ai.ask_gate == 0.47);
   CHECK(config->ai.requests_per_minute == 0);
   CHECK(config->ai.tokens_per_minute == 0);
   CHECK(config->jobs.lease == milliseconds(15000));

@@ -126,7 +126,8 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
                                           "ai_extract",
                                           "ai_summarize",
                                           "ai_relate",
-                                          "ai_toc"});
+                                          "ai_toc",
+                                          "ai_ask"});
 }
 
 TEST_CASE("routes and CLI words are those of the requirements",
@@ -189,6 +190,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("ai_summarize", "POST", "/v1/ai/summarize", "ai summarize");
   is("ai_relate", "POST", "/v1/ai/relate", "ai relate");
   is("ai_toc", "POST", "/v1/ai/toc", "ai toc");
+  is("ai_ask", "POST", "/v1/ai/ask", "ai ask");
 }
 
 TEST_CASE("each operation is described, scoped and consistent", "[contract]") {

@@ -208,6 +208,14 @@ TEST_CASE("a filter is applied before the nearest are counted", "[store][Q-13]")
     scoped.scope = {{}, {"small/y.md"}};
     scoped.path_glob = "small/**";
     CHECK(index.near("w", 5, scoped) == PathList{"small/x.md"});
+    NoteFilter narrowed;
+    narrowed.narrower = {{"small/**"}, {"small/x.md"}};
+    CHECK(index.near("w", 5, narrowed) == PathList{"small/y.md"});
+    narrowed.narrower = {};
+    narrowed.only = PathList{"small/x.md"};
+    CHECK(index.near("w", 5, narrowed) == PathList{"small/x.md"});
+    narrowed.only = PathList{};
+    CHECK(index.near("w", 5, narrowed).empty());
   }
 }
 

@@ -515,6 +515,12 @@ TEST_CASE("files without text are found by their names, and by nothing else",
   filter.scope.none_of = {"drafts/**"};
   CHECK(index.find("file:.jpg", SearchMatch::All, filter).empty());
   filter.scope = {};
+  filter.narrower.none_of = {"drafts/**"};
+  CHECK(index.find("file:.jpg", SearchMatch::All, filter).empty());
+  filter.narrower = {};
+  filter.only = PathList{"img/Fig 1.png"};
+  CHECK(index.find("file:fig", SearchMatch::All, filter) == PathList{"img/Fig 1.png"});
+  filter.only.reset();
   filter.path_glob = "img/**";
   CHECK(index.find("file:fig", SearchMatch::All, filter) == PathList{"img/Fig 1.png"});
   filter.path_glob.clear();

@@ -1,0 +1,83 @@
+#include "ai/extractive/sentences.hpp"
+
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace indx {
+namespace {
+
+bool begins_bullet(std::string_view line) {
+  return line.size() > 1 && line[1] == ' ' &&
+         std::string_view("-*+").find(line[0]) != std::string_view::npos;
+}
+
+/// Embeds, table rows and the first lines of callouts say nothing by themselves.
+bool is_prose_line(std::string_view line) {
+  const bool is_callout = line.starts_with('>') && line.find("[!") != line.npos;
+  return !line.starts_with('|') && !line.starts_with("![") && !is_callout;
+}
+
+class SentenceCutter {
+ public:
+  SentenceCutter(std::string_view bytes, const NoteText& text) : bytes_(bytes), text_(text) {}
+
+  std::vector<NoteSentence> run() {
+    std::vector<Token> sentence;
+    for (auto& token : tokenize(text_.prose())) {
+      if (!sentence.empty() && begins_new(sentence.back(), token))
+        close(std::exchange(sentence, {}));
+      sentence.push_back(std::move(token));
+    }
+    if (!sentence.empty()) close(std::move(sentence));
+    return std::move(sentences_);
+  }
+
+ private:
+  bool begins_new(const Token& before, const Token& token) const {
+    if (token.sentence != before.sentence) return true;
+    const auto gap = bytes_.substr(before.end, token.begin - before.end);
+    return gap.find("\n\n") != gap.npos || gap.find("\n\r\n") != gap.npos ||
+           text_.is_heading(token.begin) != text_.is_heading(before.begin);
+  }
+
+  void close(std::vector<Token> words) {
+    NoteSentence sentence;
+    sentence.begin = words.front().begin;
+    sentence.end = std::min(bytes_.size(), bytes_.find_first_of(" \t\r\n", words.back().end));
+    sentence.words = std::move(words);
+    sentence.is_heading = text_.is_heading(sentence.begin);
+    const auto line = line_around(bytes_, sentence.begin);
+    if (!sentence.is_heading && (sentence.begin < text_.body_begin() || !is_prose_line(line)))
+      return;
+    sentence.is_item = begins_bullet(line);
+    sentence.is_numbered = is_numbered_item(line);
+    sentences_.push_back(std::move(sentence));
+  }
+
+  const std::string_view bytes_;
+  const NoteText& text_;
+  std::vector<NoteSentence> sentences_;
+};
+
+}  // namespace
+
+std::string_view line_around(std::string_view bytes, std::size_t at) {
+  const auto start = bytes.rfind('\n', at);
+  const auto from = start == bytes.npos ? 0 : start + 1;
+  return trim(bytes.substr(from, std::min(bytes.size(), bytes.find('\n', at)) - from));
+}
+
+bool is_numbered_item(std::string_view line) {
+  const auto digits = line.find_first_not_of("0123456789");
+  return digits != line.npos && digits > 0 && digits < 10 &&
+         (line[digits] == '.' || line[digits] == ')') && digits + 1 < line.size() &&
+         line[digits + 1] == ' ';
+}
+
+std::vector<NoteSentence> note_sentences(std::string_view bytes, const NoteText& text) {
+  return SentenceCutter(bytes, text).run();
+}
+
+}  // namespace indx
