@@ -17,6 +17,7 @@ struct AiCallInput {
   bool cite = true;
   std::int64_t seed = 0;
   bool cache = true;
+  bool estimate = false;  ///< see ai_estimate.hpp
 
   /// What changes the answer to the same notes, for the inputs of steps.
   Json key() const {

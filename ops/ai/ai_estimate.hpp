@@ -1,0 +1,65 @@
+#pragma once
+#include "ops/ai/ai_invocation.hpp"
+#include "ops/ai/ai_scope.hpp"
+#include "ops/ai/dry_context.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace indx {
+
+/// What a call would take: the answer to `estimate: true`.
+struct AiEstimate {
+  std::string provider, model;
+  std::int64_t notes = 0, calls = 0, input_tokens = 0, output_tokens = 0;
+  std::optional<double> cost_usd, prompt_cost_usd;
+  static Fields<AiEstimate> fields();
+};
+AiEstimate to_estimate(Context& ctx, const CountedCalls& counted, std::size_t notes);
+
+/// `estimate` of an Input that has it. The operation's `size` then gives 1, so that the estimate is
+/// answered in place, and its Output has the optional member `estimate`.
+template <typename Input>
+Field<Input> ai_estimate_field() {
+  return field<Input, bool>("estimate", &Input::estimate,
+                            "Only tell what the call would take at most: notes, calls, tokens, "
+                            "price. Asks no model, writes nothing.",
+                            optional);
+}
+template <typename Output>
+Field<Output> ai_estimate_output() {
+  return field<Output, std::optional<AiEstimate>>(
+      "estimate", &Output::estimate,
+      "With `estimate`: what the call would take; the other results are empty then.");
+}
+
+/// `work(dry, invocation)` is the operation itself: it runs over a DryContext up to its model
+/// calls, which fail there, so that their number and prompts are those of the real call. Fails as
+/// the real call would before its first model call.
+template <typename Output, typename Input, typename Work>
+Result<Output> estimated(Context& ctx, const Input& in, const Work& work) {
+  DryContext dry(ctx);
+  AiInvocation invocation;
+  const Result<Output> tried = work(dry, invocation);
+  if (!tried && (dry.counted().calls == 0 || tried.error().reason == Reason::Cancelled))
+    return tried.error();
+  Output out;
+  out.estimate = to_estimate(ctx, dry.counted(), invocation.scope_paths.size());
+  if (!ctx.models().can_generate()) out.source = "extractive";
+  if constexpr (requires {
+                  in.scope.kind;
+                  out.scope_resolved.excluded;
+                }) {
+    const ScopePaths found = INDX_TRY(scope_paths(ctx, in.scope));
+    out.warnings = found.warnings;
+    out.scope_resolved.kind = in.scope.kind;
+    out.scope_resolved.count = invocation.scope_paths.size();
+    out.scope_resolved.paths = invocation.scope_paths;
+    out.scope_resolved.excluded = found.excluded;
+  }
+  return out;
+}
+
+}  // namespace indx
