@@ -40,7 +40,7 @@ struct ScopeFlag {
 constexpr std::array kScopeFlags = {
     ScopeFlag{"paths", "paths", "paths"}, ScopeFlag{"glob", "path_glob", "glob"},
     ScopeFlag{"tag", "tag", "tag"},       ScopeFlag{"query", "q", "query"},
-    ScopeFlag{"note", "path", "note"},
+    ScopeFlag{"note", "path", "note"},    ScopeFlag{"note", "path", "path"},
 };
 
 const ScopeFlag* scope_flag_of(const SchemaNode& object, const std::string& property) {

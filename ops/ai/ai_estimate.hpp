@@ -43,7 +43,7 @@ Result<Output> estimated(Context& ctx, const Input& in, const Work& work) {
   DryContext dry(ctx);
   AiInvocation invocation;
   const Result<Output> tried = work(dry, invocation);
-  if (!tried && (dry.counted().calls == 0 || tried.error().reason == Reason::Cancelled))
+  if (!tried && (!dry.has_refused() || tried.error().reason == Reason::Cancelled))
     return tried.error();
   Output out;
   out.estimate = to_estimate(ctx, dry.counted(), invocation.scope_paths.size());

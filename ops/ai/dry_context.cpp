@@ -3,13 +3,6 @@
 #include "ai/rate_limit.hpp"
 
 namespace indx {
-namespace {
-
-Error refused_in_estimate() {
-  return make_error(Reason::Unavailable, "An estimate asks no model and writes nothing.");
-}
-
-}  // namespace
 
 void CountedCalls::add(const GenerateRequest& request) {
   ++calls;
@@ -19,44 +12,44 @@ void CountedCalls::add(const GenerateRequest& request) {
 
 class DryContext::DryNotes : public Notes {
  public:
-  explicit DryNotes(Notes& real) : real_(real) {}
+  DryNotes(DryContext& dry, Notes& real) : dry_(dry), real_(real) {}
   Result<NoteFile> read(const NotePath& path) override { return real_.read(path); }
   bool exists(const NotePath& path) override { return real_.exists(path); }
   std::shared_ptr<const ParsedNote> parse(const NoteFile& file) override {
     return real_.parse(file);
   }
-  Result<WriteOutcome> write(const NoteChange&) override { return refused_in_estimate(); }
+  Result<WriteOutcome> write(const NoteChange&) override { return dry_.refuse(); }
   Result<std::vector<Json>> check_etags(
       const std::vector<std::pair<NotePath, std::string>>& expected) override {
     return real_.check_etags(expected);
   }
 
  private:
+  DryContext& dry_;
   Notes& real_;
 };
 
 class DryContext::DryModels : public Models {
  public:
-  explicit DryModels(Models& real) : real_(real) {}
+  DryModels(DryContext& dry, Models& real) : dry_(dry), real_(real) {}
   bool is_configured() const override { return real_.is_configured(); }
   std::string provider() const override { return real_.provider(); }
   std::string model() const override { return real_.model(); }
   bool can_generate() const override { return true; }
   Result<GenerateReply> generate(const GenerateRequest& request, const std::string&) override {
-    counted.add(request);
-    return refused_in_estimate();
+    dry_.counted_.add(request);
+    return dry_.refuse();
   }
   Result<Json> usage_today() override { return real_.usage_today(); }
 
-  CountedCalls counted;
-
  private:
+  DryContext& dry_;
   Models& real_;
 };
 
 class DryContext::DryRetrieval : public Retrieval {
  public:
-  explicit DryRetrieval(Retrieval& real) : real_(real) {}
+  DryRetrieval(DryContext& dry, Retrieval& real) : dry_(dry), real_(real) {}
   Result<Vectors> vectors() override { return Vectors::Off; }
   Result<EmbeddingCounts> counts() override { return real_.counts(); }
   std::string model() override { return real_.model(); }
@@ -68,29 +61,34 @@ class DryContext::DryRetrieval : public Retrieval {
     return real_.near_note(path, std::move(filter), most_notes);
   }
   Result<std::vector<std::vector<float>>> embed(std::span<const std::string>) override {
-    return refused_in_estimate();
+    return dry_.refuse();
   }
   Result<std::vector<ChunkToEmbed>> to_embed(const std::string&, int) override {
-    return refused_in_estimate();
+    return dry_.refuse();
   }
-  Status keep(const std::vector<EmbeddedChunk>&) override { return refused_in_estimate(); }
-  Status forget_all() override { return refused_in_estimate(); }
-  Status forget_left_out() override { return refused_in_estimate(); }
-  Result<std::int64_t> tidy() override { return refused_in_estimate(); }
+  Status keep(const std::vector<EmbeddedChunk>&) override { return dry_.refuse(); }
+  Status forget_all() override { return dry_.refuse(); }
+  Status forget_left_out() override { return dry_.refuse(); }
+  Result<std::int64_t> tidy() override { return dry_.refuse(); }
   void end_pass() override {}
 
  private:
+  DryContext& dry_;
   Retrieval& real_;
 };
 
 DryContext::DryContext(Context& real)
     : real_(real),
-      notes_(std::make_unique<DryNotes>(real.notes())),
-      models_(std::make_unique<DryModels>(real.models())),
-      retrieval_(std::make_unique<DryRetrieval>(real.retrieval())) {}
+      notes_(std::make_unique<DryNotes>(*this, real.notes())),
+      models_(std::make_unique<DryModels>(*this, real.models())),
+      retrieval_(std::make_unique<DryRetrieval>(*this, real.retrieval())) {}
 DryContext::~DryContext() = default;
 
-CountedCalls& DryContext::counted() { return models_->counted; }
+Error DryContext::refuse() {
+  has_refused_ = true;
+  return make_error(Reason::Unavailable, "An estimate asks no model and writes nothing.");
+}
+
 Notes& DryContext::notes() { return *notes_; }
 Models& DryContext::models() { return *models_; }
 Retrieval& DryContext::retrieval() { return *retrieval_; }
@@ -117,11 +115,11 @@ Status DryContext::sleep(std::string_view, milliseconds) { return {}; }
 Result<std::vector<Result<Json>>> DryContext::run_children(std::string_view,
                                                            const std::vector<ChildJob>&,
                                                            MapOptions::OnFailure) {
-  return refused_in_estimate();
+  return refuse();
 }
 
 Result<WriteOutcome> DryContext::write_step(std::string_view, const NoteChange&) {
-  return refused_in_estimate();
+  return refuse();
 }
 
 void DryContext::progress(const JobProgress& progress) {

@@ -24,7 +24,10 @@ class DryContext : public Context {
  public:
   explicit DryContext(Context& real);
   ~DryContext() override;
-  CountedCalls& counted();
+  CountedCalls& counted() { return counted_; }
+  /// Whether something was asked for that an estimate does not do: from there on the handler went
+  /// another way than it would.
+  bool has_refused() const { return has_refused_; }
 
   const Principal& principal() const override { return real_.principal(); }
   const Config& config() const override { return real_.config(); }
@@ -62,7 +65,11 @@ class DryContext : public Context {
   class DryModels;
   class DryRetrieval;
 
+  Error refuse();
+
   Context& real_;
+  CountedCalls counted_;
+  bool has_refused_ = false;
   std::unique_ptr<DryNotes> notes_;
   std::unique_ptr<DryModels> models_;
   std::unique_ptr<DryRetrieval> retrieval_;

@@ -5,7 +5,7 @@
 namespace indx {
 namespace {
 
-Json cited(const std::string& path, int line, const std::string& snippet) {
+Json cited_line(const std::string& path, int line, const std::string& snippet) {
   return {{"path", path}, {"etag", "e"}, {"line", line}, {"span", {0, 4}}, {"snippet", snippet}};
 }
 Json known_usage(const Json& cost) {
@@ -23,7 +23,7 @@ TEST_CASE("a summary reads as a text with its sources below", "[cli]") {
         {"tldr", "Short."},
         {"key_points", {"one", "two"}},
         {"outline", Json::array({{{"heading", "H"}, {"line", 3}, {"path", "a.md"}}})}}},
-      {"citations", Json::array({cited("a.md", 3, "due\n1 Jan")})},
+      {"citations", Json::array({cited_line("a.md", 3, "due\n1 Jan")})},
       {"usage", known_usage(0.00123)},
       {"source", "model"},
       {"warnings",
@@ -57,18 +57,19 @@ TEST_CASE("suggested tags stand by note, with evidence and the change that they 
   const Json data = {
       {"scope_resolved", {{"count", 2}}},
       {"suggestions",
-       Json::array({{{"path", "a.md"},
-                     {"etag", "e"},
-                     {"tags", Json::array({{{"tag", "project/alpha"},
-                                            {"confidence", 0.8234},
-                                            {"is_new", true},
-                                            {"rationale", "It says so."},
-                                            {"evidence", Json::array({cited("a.md", 3, "alpha")})}},
-                                           {{"tag", "b"},
-                                            {"confidence", 1.0},
-                                            {"is_new", false},
-                                            {"evidence", Json::array()}}})}},
-                    {{"path", "b.md"}, {"etag", "e"}, {"tags", Json::array()}}})},
+       Json::array(
+           {{{"path", "a.md"},
+             {"etag", "e"},
+             {"tags", Json::array({{{"tag", "project/alpha"},
+                                    {"confidence", 0.8234},
+                                    {"is_new", true},
+                                    {"rationale", "It says so."},
+                                    {"evidence", Json::array({cited_line("a.md", 3, "alpha")})}},
+                                   {{"tag", "b"},
+                                    {"confidence", 1.0},
+                                    {"is_new", false},
+                                    {"evidence", Json::array()}}})}},
+            {{"path", "b.md"}, {"etag", "e"}, {"tags", Json::array()}}})},
       {"proposed_patches",
        Json::array({{{"path", "a.md"},
                      {"if_match", "e"},
@@ -145,7 +146,7 @@ TEST_CASE("no field of an answer steers the terminal", "[cli]") {
       {"results", Json::array({{{"path", bad},
                                 {"data", {{bad, {bad, 1}}, {"n", Json::array({{{bad, bad}}})}}},
                                 {"rationale", bad}}})},
-      {"citations", Json::array({cited(bad, 1, bad)})},
+      {"citations", Json::array({cited_line(bad, 1, bad)})},
       {"proposed_patches", Json::array({{{"path", bad},
                                          {"reason", bad},
                                          {"ops", Json::array({{{"op", bad}, {"text", bad}}})}}})},
