@@ -38,4 +38,16 @@ AiEstimate to_estimate(Context& ctx, const CountedCalls& counted, std::size_t no
   return estimate;
 }
 
+Status tell_scope(Context& ctx, const AiScope& scope, const std::vector<std::string>& paths,
+                  AiScopeView& view, std::vector<Json>& warnings) {
+  view.kind = scope.kind;
+  view.count = paths.size();
+  view.paths = paths;
+  if (scope.kind.empty()) return {};
+  const ScopePaths found = INDX_TRY(scope_paths(ctx, scope));
+  view.excluded = found.excluded;
+  warnings = found.warnings;
+  return {};
+}
+
 }  // namespace indx

@@ -3,6 +3,7 @@
 #include "ops/ai/ai_scope.hpp"
 #include "ops/ai/dry_context.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,9 +19,13 @@ struct AiEstimate {
   static Fields<AiEstimate> fields();
 };
 AiEstimate to_estimate(Context& ctx, const CountedCalls& counted, std::size_t notes);
+/// The notes of an estimate, and those that AI may not read. A scope that was left out, without
+/// kind, has none of these.
+Status tell_scope(Context& ctx, const AiScope& scope, const std::vector<std::string>& paths,
+                  AiScopeView& view, std::vector<Json>& warnings);
 
-/// `estimate` of an Input that has it. The operation's `size` then gives 1, so that the estimate is
-/// answered in place, and its Output has the optional member `estimate`.
+/// `estimate` of an Input that has it. The operation's `size` then gives 1 without looking at the
+/// scope, so that the estimate is answered in place; its Output has the optional member `estimate`.
 template <typename Input>
 Field<Input> ai_estimate_field() {
   return field<Input, bool>("estimate", &Input::estimate,
@@ -37,7 +42,8 @@ Field<Output> ai_estimate_output() {
 
 /// `work(dry, invocation)` is the operation itself: it runs over a DryContext up to its model
 /// calls, which fail there, so that their number and prompts are those of the real call. Fails as
-/// the real call would before its first model call.
+/// the real call would before its first model call or write. No Context but the dry one resolves
+/// the scope: a search by meaning would ask an embedder.
 template <typename Output, typename Input, typename Work>
 Result<Output> estimated(Context& ctx, const Input& in, const Work& work) {
   DryContext dry(ctx);
@@ -48,17 +54,8 @@ Result<Output> estimated(Context& ctx, const Input& in, const Work& work) {
   Output out;
   out.estimate = to_estimate(ctx, dry.counted(), invocation.scope_paths.size());
   if (!ctx.models().can_generate()) out.source = "extractive";
-  if constexpr (requires {
-                  in.scope.kind;
-                  out.scope_resolved.excluded;
-                }) {
-    const ScopePaths found = INDX_TRY(scope_paths(ctx, in.scope));
-    out.warnings = found.warnings;
-    out.scope_resolved.kind = in.scope.kind;
-    out.scope_resolved.count = invocation.scope_paths.size();
-    out.scope_resolved.paths = invocation.scope_paths;
-    out.scope_resolved.excluded = found.excluded;
-  }
+  if constexpr (std::same_as<decltype(out.scope_resolved), AiScopeView>)
+    INDX_TRY(tell_scope(dry, in.scope, invocation.scope_paths, out.scope_resolved, out.warnings));
   return out;
 }
 

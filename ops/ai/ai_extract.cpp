@@ -235,8 +235,9 @@ Result<Output> run(Context& ctx, const Input& in) {
 Result<std::size_t> size(Context& ctx, const Input& in) {
   INDX_TRY(check_destination(in));
   INDX_TRY(RecordSchema::compile(in.schema.value));
+  if (in.estimate) return std::size_t{1};
   const ScopePaths found = INDX_TRY(scope_paths(ctx, in.scope));
-  return in.estimate ? std::size_t{1} : found.paths.size();
+  return found.paths.size();
 }
 
 }  // namespace ai_extract_op

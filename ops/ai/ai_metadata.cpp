@@ -241,8 +241,9 @@ Result<Output> run(Context& ctx, const Input& in) {
 
 Result<std::size_t> size(Context& ctx, const Input& in) {
   INDX_TRY(metadata_rules(in.fields));
+  if (in.estimate) return std::size_t{1};
   const ScopePaths found = INDX_TRY(scope_paths(ctx, in.scope));
-  return in.estimate ? std::size_t{1} : found.paths.size();
+  return found.paths.size();
 }
 
 }  // namespace ai_metadata_op

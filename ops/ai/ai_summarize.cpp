@@ -151,8 +151,9 @@ Result<Output> run(Context& ctx, const Input& in) {
 }
 
 Result<std::size_t> size(Context& ctx, const Input& in) {
+  if (in.estimate) return std::size_t{1};
   const ScopePaths found = INDX_TRY(scope_paths(ctx, in.scope));
-  return in.estimate ? std::size_t{1} : found.paths.size();
+  return found.paths.size();
 }
 
 }  // namespace ai_summarize_op
