@@ -30,6 +30,16 @@ bool is_for_programs(std::string_view key) {
 bool is_citation(const Json& value) {
   return value.is_object() && value.contains("snippet") && value.contains("path");
 }
+bool holds_citation(const Json& value) {
+  if (is_citation(value)) return true;
+  return value.is_structured() && std::any_of(value.begin(), value.end(), holds_citation);
+}
+/// Whether each citation stands beside what it supports.
+bool has_told_citations(const Json& data) {
+  for (const auto& [key, value] : data.items())
+    if (key != "citations" && holds_citation(value)) return true;
+  return false;
+}
 bool is_scalar(const Json& value) { return !value.is_structured(); }
 bool are_scalars(const Json& list) { return std::all_of(list.begin(), list.end(), is_scalar); }
 bool is_nothing(const Json& value) {
@@ -78,6 +88,7 @@ class AnswerWriter {
   void answer(const Json& data) {
     for (const auto& [key, value] : data.items()) {
       if (is_for_programs(key) || is_nothing(value)) continue;
+      if (key == "citations" && has_told_citations(data)) continue;
       if (key == "summary" && value.is_object()) {  // its parts are sections of their own
         sections(value);
         continue;

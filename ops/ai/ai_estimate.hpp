@@ -54,7 +54,7 @@ Result<Output> estimated(Context& ctx, const Input& in, const Work& work) {
   Output out;
   out.estimate = to_estimate(ctx, dry.counted(), invocation.scope_paths.size());
   if (!ctx.models().can_generate()) out.source = "extractive";
-  if constexpr (std::same_as<decltype(out.scope_resolved), AiScopeView>)
+  if constexpr (requires { requires std::same_as<decltype(out.scope_resolved), AiScopeView>; })
     INDX_TRY(tell_scope(dry, in.scope, invocation.scope_paths, out.scope_resolved, out.warnings));
   return out;
 }

@@ -76,6 +76,7 @@ TEST_CASE("suggested tags stand by note, with evidence and the change that they 
                      {"ops", Json::array({{{"op", "set_frontmatter"},
                                            {"key", "tags"},
                                            {"value", {"project/alpha", "b"}}}})}}})},
+      {"citations", Json::array({cited_line("a.md", 3, "alpha")})},
       {"usage", known_usage(Json())},
       {"source", "extractive"},
       {"warnings", Json::array()}};

@@ -17,14 +17,14 @@ const std::set<std::string>& fact_fields() {
       "path",     "paths",   "src_path", "dst_path",   "related_to", "etag",       "if_match",
       "anchor",   "snippet", "key",      "field",      "tag",        "tags_added", "tags_removed",
       "existing", "new",     "excluded", "fields_set", "kind",       "provider",   "model",
-      "heading",  "title",   "sources",  "matched_in"};
+      "heading",  "title",   "sources",  "matched_in", "items"};
   return names;
 }
 /// What may be any JSON: records of the caller's own schema, values of the properties that were
-/// asked for, steps of note_patch, and warnings, which are codes or {code, …}.
+/// asked for, steps of note_patch, trees, and warnings, which are codes or {code, …}.
 const std::set<std::string>& open_fields() {
-  static const std::set<std::string> names = {"data", "value",  "existing",
-                                              "ops",  "fields", "warnings"};
+  static const std::set<std::string> names = {"data",   "value",    "existing", "ops",
+                                              "fields", "warnings", "toc_tree", "children"};
   return names;
 }
 
