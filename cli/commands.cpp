@@ -10,6 +10,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace indx {
 namespace {
@@ -41,7 +42,7 @@ struct ScopeFlag {
 };
 constexpr std::array kScopeFlags = {
     ScopeFlag{"paths", "paths", "paths"}, ScopeFlag{"glob", "path_glob", "glob"},
-    ScopeFlag{"tag", "tag", "tag"},       ScopeFlag{"q", "q", "query"},
+    ScopeFlag{"tag", "tag", "tag"},       ScopeFlag{"query", "q", "query"},
     ScopeFlag{"note", "path", "note"},    ScopeFlag{"note", "path", "path"},
 };
 
@@ -76,15 +77,33 @@ void add_flattened(const SchemaNode::Property& object, std::vector<Flag>& flags)
   }
 }
 
-/// `--max-per-note` for `--vocabulary-max-per-note`, where it can mean nothing else.
-void add_short_forms(std::vector<Flag>& flags) {
-  std::map<std::string, int> uses;
+/// Whose members may have short forms first: what is no scope, then the scope that a call needs.
+int short_form_rank(const SchemaNode::Property& object) {
+  const bool is_scope = object.schema.find("kind") != nullptr;
+  return !is_scope ? 0 : object.is_required ? 1 : 2;
+}
+
+/// `--max-per-note` for `--vocabulary-max-per-note`, where it can mean nothing else: of several
+/// members of one name, those of the best rank have it, if that is one.
+void add_short_forms(const SchemaNode& input, std::vector<Flag>& flags) {
+  struct Claim {
+    int rank = 3, count = 0;
+  };
+  std::map<std::string, Claim> claims;
+  std::set<std::string> taken = {"kind"};
   const auto short_name = [](const Flag& flag) {
     return flag.name.substr(kebab(flag.target[0]).size() + 1);
   };
+  const auto rank_of = [&](const Flag& flag) {
+    return short_form_rank(*input.find(flag.target[0]));
+  };
   for (const auto& flag : flags) {
-    ++uses[flag.name];
-    if (flag.target.size() == 2) ++uses[short_name(flag)];
+    taken.insert(flag.name);
+    if (flag.target.size() != 2) continue;
+    auto& claim = claims[short_name(flag)];
+    const int rank = rank_of(flag);
+    if (rank < claim.rank) claim = {rank, 0};
+    if (rank == claim.rank) ++claim.count;
   }
   const std::size_t count = flags.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -92,7 +111,9 @@ void add_short_forms(std::vector<Flag>& flags) {
     Flag flag = flags[i];
     flag.name = short_name(flags[i]);
     flag.is_listed = false;
-    if (uses[flag.name] == 1 && flag.name != "kind" && find_global_flag(flag.name) == nullptr)
+    const auto& claim = claims[flag.name];
+    if (claim.rank == rank_of(flag) && claim.count == 1 && !taken.contains(flag.name) &&
+        find_global_flag(flag.name) == nullptr)
       flags.push_back(std::move(flag));
   }
 }
@@ -281,7 +302,7 @@ std::vector<Flag> flags_of(const SchemaNode& input, const std::vector<std::strin
     if (property.schema.type == Type::Object) add_flattened(property, flags);
     add_file_form(property, flags);
   }
-  add_short_forms(flags);
+  add_short_forms(input, flags);
   return flags;
 }
 

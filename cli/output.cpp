@@ -1,5 +1,6 @@
 #include "cli/output.hpp"
 
+#include "cli/answer_view.hpp"
 #include "cli/terminal.hpp"
 
 #include <algorithm>
@@ -74,8 +75,10 @@ int print_result(const Result<Json>& result) {
 }
 
 int print_for_people(const Operation& operation, const Json& data) {
-  const std::string table =
-      table_text(operation, data, terminal_width(STDOUT_FILENO), wants_color());
+  const auto width = terminal_width(STDOUT_FILENO);
+  if (operation.is_ai && operation.needs_provider)
+    return write_all(STDOUT_FILENO, answer_text(data, width, wants_color())) ? 0 : 1;
+  const std::string table = table_text(operation, data, width, wants_color());
   return table.empty() ? print_result(data) : write_all(STDOUT_FILENO, table) ? 0 : 1;
 }
 

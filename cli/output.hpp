@@ -23,7 +23,8 @@ std::string error_text(const Error& error);
 
 /// Prints data on stdout or the error on stderr; gives the exit code.
 int print_result(const Result<Json>& result);
-/// On a terminal: lists as tables, all else as JSON in several lines.
+/// On a terminal: lists as tables, answers of AI operations as text, all else as JSON in several
+/// lines.
 int print_for_people(const Operation& operation, const Json& data);
 int print_error(const Error& error);
 

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "cli/output.hpp"
+#include "cli/styled_text.hpp"
 #include "cli/terminal.hpp"
 
 #include <algorithm>
@@ -14,25 +15,6 @@ namespace indx {
 namespace {
 
 constexpr std::size_t kBarColumns = 24, kLeastNote = 8;
-
-/// Wide letters take two columns, marks none; near enough for a line that must not wrap.
-std::size_t columns_of(char32_t c) {
-  if (is_mark(c)) return 0;
-  const bool is_wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) ||
-                       (c >= 0xAC00 && c <= 0xD7A3) || (c >= 0xF900 && c <= 0xFAFF) ||
-                       (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
-                       (c >= 0x1F300 && c <= 0x1FAFF) || (c >= 0x20000 && c <= 0x3FFFD);
-  return is_wide ? 2 : 1;
-}
-std::size_t columns_of(std::string_view text) {
-  std::size_t columns = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto point = decode_at(text, at);
-    columns += columns_of(point.value);
-    at += point.length;
-  }
-  return columns;
-}
 
 }  // namespace
 

@@ -47,7 +47,7 @@ HOMES = [
     ("openssl/*", ["base/*", "tests/*"]),
     ("sqlite3.h", ["store/database.cpp", "store/fts5.hpp", "store/search_rank.cpp", "store/*tokenizer*.cpp", "tests/*", "bench/*"]),
     ("hnswlib/*", ["store/vector_index.cpp"]),  # it defines plain functions: a second file would not link
-    ("cmark-gfm*", ["vault/markdown*.cpp", "tests/*"]),
+    ("cmark-gfm*", ["cli/markdown_view.cpp", "tests/*"]),
     ("libfyaml.h", ["vault/frontmatter*.cpp", "vault/yaml_tree.cpp", "tests/*"]),
     ("xxhash.h", ["base/hash*", "tests/*", "bench/*"]),
     ("utf8proc.h", ["base/unicode.cpp", "tests/*"]),
@@ -171,7 +171,7 @@ CASES = [
     ("base/unicode.cpp", "#include <utf8proc.h>\n", 0),
     ("base/text.cpp", "#include <utf8proc.h>\n", 1),
     ("vault/a.cpp", '#include "base/error.hpp"\n#include "store/database.hpp"\n', 1),
-    ("vault/markdown_blocks.cpp", "#include <cmark-gfm.h>\n#include <cmark-gfm-core-extensions.h>\n", 0),
+    ("cli/markdown_view.cpp", "#include <cmark-gfm.h>\n#include <cmark-gfm-core-extensions.h>\n", 0),
     ("vault/chunk.cpp", "#include <cmark-gfm.h>\n", 1),
     ("vault/frontmatter_edit.cpp", "#include <libfyaml.h>\n", 0),
     ("vault/note_edit.cpp", "#include <libfyaml.h>\n", 1),

@@ -2,6 +2,7 @@
 #include "ai/extractive/record_rules.hpp"
 #include "base/text.hpp"
 #include "ops/ai/ai_apply.hpp"
+#include "ops/ai/ai_estimate.hpp"
 #include "ops/ai/ai_grounding.hpp"
 #include "ops/ai/ai_invocation.hpp"
 #include "ops/ai/ai_notes.hpp"
@@ -63,6 +64,7 @@ struct Output {
   AiUsageView usage;
   std::string source = "model";
   std::vector<Json> warnings;
+  std::optional<AiEstimate> estimate;
   std::vector<std::string> applied_paths() const { return paths_of_rows(applied); }
   std::string prose() const {
     return told_rows(results, [](const Record& record) { return shown_value(record.data); });
@@ -230,6 +232,10 @@ Result<Output> extract(Context& ctx, const Input& in, AiInvocation& invocation) 
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
+  if (in.estimate)
+    return estimated<Output>(ctx, in, [&](Context& dry, AiInvocation& invocation) {
+      return extract(dry, in, invocation);
+    });
   return run_told<Output>(ctx, "ai_extract", in.writes(),
                           [&](AiInvocation& invocation) { return extract(ctx, in, invocation); });
 }
@@ -238,6 +244,7 @@ Result<Output> run(Context& ctx, const Input& in) {
 Result<std::size_t> size(Context& ctx, const Input& in) {
   INDX_TRY(check_destination(in));
   INDX_TRY(RecordSchema::compile(in.schema.value));
+  if (in.estimate) return std::size_t{1};
   const ScopePaths found = INDX_TRY(scope_paths(ctx, in.scope));
   return found.paths.size();
 }
@@ -287,7 +294,8 @@ Operation ai_extract() {
                "apply_mode", &Input::apply_mode,
                "set_missing: only where it is missing or null; overwrite: always; merge: add to a "
                "list or object, else as set_missing.",
-               optional, one_of({"set_missing", "overwrite", "merge"}))},
+               optional, one_of({"set_missing", "overwrite", "merge"})),
+           ai_estimate_field<Input>()},
           ai_guard_fields<Input>(),
           ai_call_fields<Input>("Language of texts; left out: that of the note.")),
       .output = {field("scope_resolved", &Output::scope_resolved, "The notes that were looked at."),
@@ -298,7 +306,8 @@ Operation ai_extract() {
                  field("usage", &Output::usage, "Model use of this call."),
                  field("source", &Output::source, "extractive: made without a model.",
                        one_of({"model", "extractive"})),
-                 field("warnings", &Output::warnings, "A code, or {code, path, reason}.")},
+                 field("warnings", &Output::warnings, "A code, or {code, path, reason}."),
+                 ai_estimate_output<Output>()},
       .failures = ai_failures({{Reason::ValidationFailed, "A destination without its key."},
                                {Reason::AiSchemaInvalid,
                                 "The schema has what is not supported; details.errors names it."},

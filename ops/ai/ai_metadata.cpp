@@ -1,6 +1,7 @@
 #include "ai/extractive/metadata_rules.hpp"
 #include "base/text.hpp"
 #include "ops/ai/ai_apply.hpp"
+#include "ops/ai/ai_estimate.hpp"
 #include "ops/ai/ai_grounding.hpp"
 #include "ops/ai/ai_invocation.hpp"
 #include "ops/ai/ai_notes.hpp"
@@ -64,6 +65,7 @@ struct Output {
   AiUsageView usage;
   std::string source = "model";
   std::vector<Json> warnings;
+  std::optional<AiEstimate> estimate;
   std::vector<std::string> applied_paths() const { return paths_of_rows(applied); }
   std::string prose() const {
     return told_rows(results, [](const NoteFields& note) {
@@ -238,12 +240,16 @@ Result<Output> fill(Context& ctx, const Input& in, AiInvocation& invocation) {
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
+  if (in.estimate)
+    return estimated<Output>(
+        ctx, in, [&](Context& dry, AiInvocation& invocation) { return fill(dry, in, invocation); });
   return run_told<Output>(ctx, "ai_metadata", in.apply,
                           [&](AiInvocation& invocation) { return fill(ctx, in, invocation); });
 }
 
 Result<std::size_t> size(Context& ctx, const Input& in) {
   INDX_TRY(metadata_rules(in.fields));
+  if (in.estimate) return std::size_t{1};
   const ScopePaths found = INDX_TRY(scope_paths(ctx, in.scope));
   return found.paths.size();
 }
@@ -284,7 +290,8 @@ Operation ai_metadata() {
            field("apply_mode", &Input::apply_mode,
                  "set_missing: only what is missing or null; overwrite: always; merge: add to "
                  "lists, else as set_missing.",
-                 optional, one_of({"set_missing", "overwrite", "merge"}))},
+                 optional, one_of({"set_missing", "overwrite", "merge"})),
+           ai_estimate_field<Input>()},
           ai_guard_fields<Input>(),
           ai_call_fields<Input>("Language of texts; left out: that of the note.")),
       .output = {field("scope_resolved", &Output::scope_resolved, "The notes that were looked at."),
@@ -296,7 +303,8 @@ Operation ai_metadata() {
                  field("usage", &Output::usage, "Model use of this call."),
                  field("source", &Output::source, "extractive: made without a model.",
                        one_of({"model", "extractive"})),
-                 field("warnings", &Output::warnings, "A code, or {code, path, key, reason}.")},
+                 field("warnings", &Output::warnings, "A code, or {code, path, key, reason}."),
+                 ai_estimate_output<Output>()},
       .failures =
           ai_failures({{Reason::ValidationFailed, "A field makes no sense; `path` names it."},
                        {Reason::AiApplyConflict,

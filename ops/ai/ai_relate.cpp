@@ -239,6 +239,7 @@ Operation ai_relate() {
       .size = size,
       .effect = Effect::Reads,
       .needs_provider = true,
+      .role = AiRole::Either,
       .is_ai = true,
       .input = joined<Input>(
           {field("source", &Input::source, "The notes whose relations are wanted."),

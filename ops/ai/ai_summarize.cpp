@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "ops/ai/ai_estimate.hpp"
 #include "ops/ai/ai_input.hpp"
 #include "ops/ai/ai_invocation.hpp"
 #include "ops/ai/summary_steps.hpp"
@@ -39,6 +40,7 @@ struct Output {
   AiUsageView usage;
   std::string source = "model";
   std::vector<Json> warnings;
+  std::optional<AiEstimate> estimate;
   std::vector<std::string> applied_paths() const { return {}; }
   const std::string& prose() const { return summary.text; }
 };
@@ -139,11 +141,18 @@ Result<Output> summarize(Context& ctx, const Input& in, AiInvocation& invocation
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
+  if (in.estimate)
+    return estimated<Output>(ctx, in, [&](DryContext& dry, AiInvocation& invocation) {
+      auto tried = summarize(dry, in, invocation);
+      add_reductions(dry, to_call(in));
+      return tried;
+    });
   return run_told<Output>(ctx, "ai_summarize", false,
                           [&](AiInvocation& invocation) { return summarize(ctx, in, invocation); });
 }
 
 Result<std::size_t> size(Context& ctx, const Input& in) {
+  if (in.estimate) return std::size_t{1};
   const ScopePaths found = INDX_TRY(scope_paths(ctx, in.scope));
   return found.paths.size();
 }
@@ -177,7 +186,8 @@ Operation ai_summarize() {
            field("audience", &Input::audience, "Whom it is for, such as `new colleagues`.",
                  optional, length(0, 200)),
            field("include", &Input::include, "The parts that are wanted; left out: all.", optional,
-                 one_of({"tldr", "key_points", "open_questions", "outline"}), length(0, 4))},
+                 one_of({"tldr", "key_points", "open_questions", "outline"}), length(0, 4)),
+           ai_estimate_field<Input>()},
           ai_call_fields<Input>("Language of the summary; left out: that of the notes.")),
       .output = {field("scope_resolved", &Output::scope_resolved, "The notes that were read."),
                  field("summary", &Output::summary, "The parts that were asked for."),
@@ -186,7 +196,8 @@ Operation ai_summarize() {
                  field("source", &Output::source,
                        "extractive: sentences of the notes, without a model.",
                        one_of({"model", "extractive"})),
-                 field("warnings", &Output::warnings, "A code, or {code, path, key, reason}.")},
+                 field("warnings", &Output::warnings, "A code, or {code, path, key, reason}."),
+                 ai_estimate_output<Output>()},
       .failures = ai_failures({}),
       .handler = run,
   });

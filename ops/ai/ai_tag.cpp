@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "ops/ai/ai_apply.hpp"
+#include "ops/ai/ai_estimate.hpp"
 #include "ops/ai/ai_grounding.hpp"
 #include "ops/ai/ai_invocation.hpp"
 #include "ops/ai/ai_notes.hpp"
@@ -94,6 +95,7 @@ struct Output {
   AiUsageView usage;
   std::string source = "model";
   std::vector<Json> warnings;
+  std::optional<AiEstimate> estimate;
   std::vector<std::string> applied_paths() const { return paths_of_rows(applied); }
   std::string prose() const {
     return told_rows(suggestions, [](const NoteSuggestions& note) {
@@ -289,11 +291,15 @@ Result<Output> tag(Context& ctx, const Input& in, AiInvocation& invocation) {
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
+  if (in.estimate)
+    return estimated<Output>(
+        ctx, in, [&](Context& dry, AiInvocation& invocation) { return tag(dry, in, invocation); });
   return run_told<Output>(ctx, "ai_tag", in.apply,
                           [&](AiInvocation& invocation) { return tag(ctx, in, invocation); });
 }
 
 Result<std::size_t> size(Context& ctx, const Input& in) {
+  if (in.estimate) return std::size_t{1};
   const ScopePaths found = INDX_TRY(scope_paths(ctx, in.scope));
   return found.paths.size();
 }
@@ -332,7 +338,8 @@ Operation ai_tag() {
                               optional),
            field("apply_mode", &Input::apply_mode,
                  "merge: add to what is there; replace: overwrite it.", optional,
-                 one_of({"merge", "replace"}))},
+                 one_of({"merge", "replace"})),
+           ai_estimate_field<Input>()},
           ai_guard_fields<Input>(),
           ai_call_fields<Input>("Language of new tags; left out: that of the note.")),
       .output = {field("scope_resolved", &Output::scope_resolved, "The notes that were looked at."),
@@ -346,7 +353,8 @@ Operation ai_tag() {
                  field("usage", &Output::usage, "Model use of this call."),
                  field("source", &Output::source, "extractive: made without a model.",
                        one_of({"model", "extractive"})),
-                 field("warnings", &Output::warnings, "A code, or {code, path, reason}.")},
+                 field("warnings", &Output::warnings, "A code, or {code, path, reason}."),
+                 ai_estimate_output<Output>()},
       .failures =
           ai_failures({{Reason::AiSchemaInvalid, "The model did not answer in the asked form."},
                        {Reason::AiApplyConflict,

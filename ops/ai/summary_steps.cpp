@@ -392,4 +392,18 @@ Result<SummaryResult> summarize_parts(Context& ctx, const SummaryPlan& plan,
   }
 }
 
+void add_reductions(DryContext& dry, const SummaryCall& call) {
+  const auto request = reduce_prompt({}, call.options, dry.config().ai, call.seed, call.max_tokens);
+  const std::int64_t longest = request.max_output_tokens;
+  const auto room = std::max<std::int64_t>(0, room_for(dry, reduce_overhead(call.options)));
+  const auto width = std::max<std::int64_t>(2, room / longest);
+  auto& counted = dry.counted();
+  for (auto parts = counted.calls; parts > 1;) {
+    const auto batches = (parts + width - 1) / width;
+    for (std::int64_t i = 0; i < batches; ++i) counted.add(request);
+    counted.input_tokens += std::min(parts * longest, batches * room);
+    parts = batches;
+  }
+}
+
 }  // namespace indx

@@ -3,6 +3,7 @@
 #include "ops/ai/ai_grounding.hpp"
 #include "ops/ai/ai_notes.hpp"
 #include "ops/ai/ai_result.hpp"
+#include "ops/ai/dry_context.hpp"
 
 #include <string>
 #include <vector>
@@ -69,5 +70,9 @@ Result<SummaryPlan> plan_summary(Context& ctx, const std::vector<ScopedNote>& no
 Result<SummaryResult> summarize_parts(Context& ctx, const SummaryPlan& plan,
                                       const SummaryCall& call, AiTotal& total,
                                       std::vector<Json>& warnings);
+
+/// After `summarize_parts` over `dry`, which counted the parts: counts the reductions too, each
+/// over results that are as long as an answer may be.
+void add_reductions(DryContext& dry, const SummaryCall& call);
 
 }  // namespace indx

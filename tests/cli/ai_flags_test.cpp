@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <map>
+
 namespace indx {
 namespace {
 
@@ -126,6 +128,116 @@ TEST_CASE("ai toc says its mode by what it is about", "[cli][C24][C25][D75]") {
   CHECK_FALSE(ai_input({"ai", "toc", "--moc", "--note", "a.md"}));
   CHECK_FALSE(ai_input({"ai", "toc", "--mode", "moc", "--note", "a.md"}));
   CHECK(ai_input({"ai", "toc", "--mode", "note", "--note", "a.md"}));
+}
+
+TEST_CASE("every flag of ai tag reaches its field", "[cli][D75]") {
+  const auto input = ai_input({"ai",
+                               "tag",
+                               "--note",
+                               "a.md",
+                               "--include-linked",
+                               "2",
+                               "--no-use-existing",
+                               "--no-allow-new",
+                               "--candidates",
+                               "x,y",
+                               "--forbid",
+                               "z",
+                               "--namespace",
+                               "area",
+                               "--max-per-note",
+                               "3",
+                               "--min-confidence",
+                               "0.7",
+                               "--apply",
+                               "--apply-mode",
+                               "replace",
+                               "--if-match",
+                               "a.md=e1",
+                               "--if-match-mode",
+                               "skip"});
+  INFO((input ? "" : input.error().message));
+  REQUIRE(input);
+  CHECK((*input)["scope"]["kind"] == "note");
+  CHECK((*input)["scope"]["path"] == "a.md");
+  CHECK((*input)["scope"]["include_linked"] == 2);
+  const Json& vocabulary = (*input)["vocabulary"];
+  CHECK(vocabulary["use_existing"] == false);
+  CHECK(vocabulary["allow_new"] == false);
+  CHECK(vocabulary["candidates"] == Json({"x", "y"}));
+  CHECK(vocabulary["forbid"] == Json({"z"}));
+  CHECK(vocabulary["namespace"] == "area");
+  CHECK(vocabulary["max_per_note"] == 3);
+  CHECK(vocabulary["min_confidence"] == 0.7);
+  CHECK((*input)["apply"] == true);
+  CHECK((*input)["apply_mode"] == "replace");
+  CHECK((*input)["if_match"] == Json{{"a.md", "e1"}});
+  CHECK((*input)["if_match_mode"] == "skip");
+}
+
+TEST_CASE("what AI commands share has the same flags in all of them", "[cli][C6][D75]") {
+  const std::vector<std::vector<std::string>> commands = {
+      {"ai", "summarize"},
+      {"ai", "tag"},
+      {"ai", "metadata", "--fields", R"([{"key":"due","type":"date"}])"},
+      {"ai", "extract", "--schema", R"({"type":"object"})"}};
+  for (auto words : commands) {
+    INFO(words[1]);
+    words.insert(words.end(),
+                 {"--scope-query", "late trains", "--scope-mode", "hybrid", "--scope-limit", "5",
+                  "--scope-filters", R"({"tag":"work"})", "--language", "de", "--max-tokens", "99",
+                  "--no-cite", "--seed", "7", "--no-cache", "--estimate"});
+    const auto input = ai_input(words);
+    INFO((input ? "" : input.error().message));
+    REQUIRE(input);
+    const Json& scope = (*input)["scope"];
+    CHECK(scope["kind"] == "query");
+    CHECK(scope["q"] == "late trains");
+    CHECK(scope["mode"] == "hybrid");
+    CHECK(scope["limit"] == 5);
+    CHECK(scope["filters"] == Json{{"tag", "work"}});
+    CHECK((*input)["language"] == "de");
+    CHECK((*input)["max_tokens"] == 99);
+    CHECK((*input)["cite"] == false);
+    CHECK((*input)["seed"] == 7);
+    CHECK((*input)["cache"] == false);
+    CHECK((*input)["estimate"] == true);
+  }
+  CHECK(ai_input({"ai", "status"}));
+}
+
+TEST_CASE("a short flag belongs to what is no scope, then to the scope that a call needs",
+          "[cli][D75]") {
+  const auto node = [](SchemaNode::Type type, std::vector<std::string> allowed = {}) {
+    SchemaNode result;
+    result.type = type;
+    result.allowed = std::move(allowed);
+    return result;
+  };
+  const auto text = node(SchemaNode::Type::String);
+  const auto object = [&](std::vector<SchemaNode::Property> properties) {
+    auto result = node(SchemaNode::Type::Object);
+    result.properties = std::move(properties);
+    return result;
+  };
+  const auto kind = node(SchemaNode::Type::String, {"note", "tag"});
+  const auto scope = object({{"kind", kind, true}, {"path", text}, {"mode", text}, {"tag", text}});
+  const auto input = object({{"needed", scope, true},
+                             {"retrieve", object({{"mode", text}, {"top_k", text}}), false},
+                             {"other", scope, false},
+                             {"more", object({{"top_k", text}, {"hops", text}}), false}});
+
+  std::map<std::string, std::vector<std::string>> target;
+  for (const auto& flag : flags_of(input, {})) target[flag.name] = flag.target;
+
+  using Names = std::vector<std::string>;
+  CHECK(target["mode"] == Names{"retrieve", "mode"});
+  CHECK(target["note"] == Names{"needed", "path"});
+  CHECK(target["tag"] == Names{"needed", "tag"});
+  CHECK(target["hops"] == Names{"more", "hops"});
+  CHECK(target["other-note"] == Names{"other", "path"});
+  CHECK_FALSE(target.contains("top-k"));
+  CHECK_FALSE(target.contains("kind"));
 }
 
 }  // namespace indx

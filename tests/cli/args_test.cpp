@@ -152,7 +152,7 @@ TEST_CASE("a scope is spelled with flags that tell its kind", "[cli][D75]") {
   CHECK(scope_of({"--scope-paths", R"(["a,b.md"])"}) ==
         Json{{"paths", {"a,b.md"}}, {"kind", "paths"}});
   CHECK(scope_of({"--scope-tag", "work"}) == Json{{"tag", "work"}, {"kind", "tag"}});
-  CHECK(scope_of({"--scope-q", "plan", "--scope-limit", "3"}) ==
+  CHECK(scope_of({"--scope-query", "plan", "--scope-limit", "3"}) ==
         Json{{"q", "plan"}, {"kind", "query"}, {"limit", 3}});
   CHECK(scope_of({"--scope-note", "a.md"}) == Json{{"path", "a.md"}, {"kind", "note"}});
   CHECK(scope_of({"--scope", R"({"kind":"tag","tag":"x"})"}) ==
