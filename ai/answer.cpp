@@ -98,6 +98,7 @@ GenerateRequest answer_prompt(const std::string& question, const std::vector<Ans
                               std::int64_t seed, int max_tokens) {
   GenerateRequest request = request_for(config, "answer", answer_schema(options), seed, max_tokens);
   request.system = answer_system(options);
+  request.prose_member = "answer";
   for (const auto& turn : options.history) add_turn(request.messages, turn);
   std::string content = "Context:\n";
   for (const auto& block : blocks) content += answer_block_text(block);

@@ -1,5 +1,6 @@
 #include "ai/answer.hpp"
 #include "base/text.hpp"
+#include "ops/ai/ai_estimate.hpp"
 #include "ops/ai/ai_grounding.hpp"
 #include "ops/ai/ai_input.hpp"
 #include "ops/ai/ai_invocation.hpp"
@@ -49,7 +50,9 @@ struct Output {
   AiUsageView usage;
   std::string source = "model";
   std::vector<Json> warnings;
+  std::optional<AiEstimate> estimate;
   std::vector<std::string> applied_paths() const { return {}; }
+  const std::string& prose() const { return answer; }
 };
 
 AskCall to_call(const Input& in) {
@@ -113,6 +116,9 @@ Result<Output> ask(Context& ctx, const Input& in, AiInvocation& invocation) {
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
+  if (in.estimate)
+    return estimated<Output>(
+        ctx, in, [&](Context& dry, AiInvocation& invocation) { return ask(dry, in, invocation); });
   return run_told<Output>(ctx, "ai_ask", false,
                           [&](AiInvocation& invocation) { return ask(ctx, in, invocation); });
 }
@@ -155,7 +161,8 @@ Operation ai_ask() {
                  "stored under it.",
                  optional, length(0, 200)),
            field("history", &Input::history, "Earlier turns, oldest first.", optional,
-                 length(0, 100))},
+                 length(0, 100)),
+           ai_estimate_field<Input>()},
           ai_call_fields<Input>("Language of the answer; left out: that of the question.")),
       .output = {field("answer", &Output::answer, "In Markdown."),
                  field("confidence", &Output::confidence,
@@ -171,7 +178,8 @@ Operation ai_ask() {
                  field("source", &Output::source,
                        "extractive: passages of the notes, without a model.",
                        one_of({"model", "extractive"})),
-                 field("warnings", &Output::warnings, "A code, or {code, path, key, reason}.")},
+                 field("warnings", &Output::warnings, "A code, or {code, path, key, reason}."),
+                 ai_estimate_output<Output>()},
       .failures = ai_failures({}),
       .handler = run,
   });

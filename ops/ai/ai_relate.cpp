@@ -1,5 +1,6 @@
 #include "ai/relation.hpp"
 #include "base/text.hpp"
+#include "ops/ai/ai_estimate.hpp"
 #include "ops/ai/ai_input.hpp"
 #include "ops/ai/ai_invocation.hpp"
 #include "ops/ai/relate_steps.hpp"
@@ -61,6 +62,7 @@ struct Output {
   std::string mode_used = "hybrid", source = "model";
   AiUsageView usage;
   std::vector<Json> warnings;
+  std::optional<AiEstimate> estimate;
   std::vector<std::string> applied_paths() const { return {}; }
 };
 
@@ -208,12 +210,17 @@ Result<Output> relate(Context& ctx, const Input& in, AiInvocation& invocation) {
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
+  if (in.estimate)
+    return estimated<Output>(ctx, in, [&](Context& dry, AiInvocation& invocation) {
+      return relate(dry, in, invocation);
+    });
   return run_told<Output>(ctx, "ai_relate", false,
                           [&](AiInvocation& invocation) { return relate(ctx, in, invocation); });
 }
 
 Result<std::size_t> size(Context& ctx, const Input& in) {
   const AiScope sources = INDX_TRY(scope_of(in.source));
+  if (in.estimate) return std::size_t{1};
   const ScopePaths found = INDX_TRY(scope_paths(ctx, sources));
   return found.paths.size();
 }
@@ -262,7 +269,8 @@ Operation ai_relate() {
            field("propose_links", &Input::propose_links,
                  "Also draft a patch that links each source to what it is related with and does "
                  "not link to yet.",
-                 optional)},
+                 optional),
+           ai_estimate_field<Input>()},
           ai_call_fields<Input>("Language of rationales; left out: that of the source.")),
       .output = {field("scope_resolved", &Output::scope_resolved, "What was compared."),
                  field("edges", &Output::edges, "By confidence, similarity, then path."),
@@ -273,7 +281,8 @@ Operation ai_relate() {
                  field("source", &Output::source, "extractive: relations by rules, or none.",
                        one_of({"model", "extractive"})),
                  field("usage", &Output::usage, "Model use of this call."),
-                 field("warnings", &Output::warnings, "A code, or {code, path, key, reason}.")},
+                 field("warnings", &Output::warnings, "A code, or {code, path, key, reason}."),
+                 ai_estimate_output<Output>()},
       .failures = ai_failures(
           {{Reason::ValidationFailed, "A field that `source.kind` or a scope needs is missing."}}),
       .handler = run,

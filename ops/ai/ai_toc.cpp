@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "ops/ai/ai_estimate.hpp"
 #include "ops/ai/ai_input.hpp"
 #include "ops/ai/ai_invocation.hpp"
 #include "ops/ai/toc_moc.hpp"
@@ -57,9 +58,11 @@ struct Output {
   AiUsageView usage;
   std::string source = "extractive";
   std::vector<Json> warnings;
+  std::optional<AiEstimate> estimate;
   std::vector<std::string> applied_paths() const {
     return written ? std::vector{written->path} : std::vector<std::string>();
   }
+  const std::string& prose() const { return toc_markdown; }
 };
 
 Error needs_field(const char* name, const std::string& when) {
@@ -215,13 +218,16 @@ Result<Output> toc(Context& ctx, const Input& in, AiInvocation& invocation) {
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
+  if (in.estimate)
+    return estimated<Output>(
+        ctx, in, [&](Context& dry, AiInvocation& invocation) { return toc(dry, in, invocation); });
   return run_told<Output>(ctx, "ai_toc", in.write.has_value(),
                           [&](AiInvocation& invocation) { return toc(ctx, in, invocation); });
 }
 
 Result<std::size_t> size(Context& ctx, const Input& in) {
   const AiScope scope = INDX_TRY(scope_of(in));
-  if (!in.is_moc()) return std::size_t{1};
+  if (!in.is_moc() || in.estimate) return std::size_t{1};
   const ScopePaths found = INDX_TRY(scope_paths(ctx, scope));
   return found.paths.size();
 }
@@ -289,7 +295,8 @@ Operation ai_toc() {
            field("include_links", &Input::include_links, "Entries are wikilinks.", optional),
            field("style", &Input::style,
                  "compact: descriptions behind their entries; expanded: below them.", optional,
-                 one_of({"compact", "expanded"}))},
+                 one_of({"compact", "expanded"})),
+           ai_estimate_field<Input>()},
           ai_call_fields<Input>(
               "Language of titles and descriptions; left out: that of the notes.")),
       .output = {field("toc_markdown", &Output::toc_markdown, "Ready to be put into a note."),
@@ -301,7 +308,8 @@ Operation ai_toc() {
                  field("usage", &Output::usage, "Model use of this call."),
                  field("source", &Output::source, "extractive: no model took part.",
                        one_of({"model", "extractive"})),
-                 field("warnings", &Output::warnings, "A code, or {code, path, key, reason}.")},
+                 field("warnings", &Output::warnings, "A code, or {code, path, key, reason}."),
+                 ai_estimate_output<Output>()},
       .failures =
           ai_failures({{Reason::ValidationFailed, "Fields that the mode needs are missing."},
                        {Reason::AiSchemaInvalid, "The model did not answer in the asked form."},
