@@ -30,15 +30,6 @@ constexpr double kWordGate = 0.6;       ///< share of the question in a sentence
 constexpr double kSentenceShare = 0.3;  ///< and in the sentence alone
 constexpr double kSureAbove = 0.15;     ///< above the gate
 
-struct AnswerCandidate {
-  std::size_t note = 0, chunk = 0;
-  std::size_t sentence = 0;  ///< index among those of the note
-  std::size_t begin = 0, end = 0;
-  bool is_step = false;
-  double overlap = 0, heading_overlap = 0, shown_overlap = 0;
-  bool fits_type = false, is_pointer = false;
-};
-
 bool points_elsewhere(std::string_view text) {
   const auto folded = fold_case(text);
   return folded.find("see [") != folded.npos || folded.find("for more") != folded.npos ||
@@ -118,6 +109,15 @@ std::pair<std::size_t, std::size_t> steps_around(std::string_view bytes, std::si
 }
 
 }  // namespace
+
+struct AnswerCandidate {
+  std::size_t note = 0, chunk = 0;
+  std::size_t sentence = 0;  ///< index among those of the note
+  std::size_t begin = 0, end = 0;
+  bool is_step = false;
+  double overlap = 0, heading_overlap = 0, shown_overlap = 0;
+  bool fits_type = false, is_pointer = false;
+};
 
 struct ExtractiveAnswerer::Impl {
   explicit Impl(const AnswerTask& given) : task(given), question(given.question, *given.corpus) {
