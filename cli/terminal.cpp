@@ -40,8 +40,8 @@ struct TableColumn {
   bool is_cell = false;  ///< one of those that the rows name themselves (CellColumns)
 };
 
-std::vector<TableColumn> columns_of(const SchemaNode& item, const Json& rows,
-                                    const CellColumns& cells, const Json& data) {
+std::vector<TableColumn> table_columns(const SchemaNode& item, const Json& rows,
+                                       const CellColumns& cells, const Json& data) {
   std::vector<TableColumn> columns;
   for (const auto& property : item.properties) {
     if (!cells.cells.empty() && property.name == cells.cells) {
@@ -118,7 +118,7 @@ std::string table_text(const Operation& operation, const Json& data, std::size_t
   const Json& rows = data[operation.list];
   std::string text;
   const auto& cells = operation.cells;
-  const auto columns = columns_of(*list->schema.items, rows, cells, data);
+  const auto columns = table_columns(*list->schema.items, rows, cells, data);
   if (columns.empty()) {
     for (const auto& row : rows) text += cut_end(cell_text(row), width) + "\n";
   } else {
