@@ -251,7 +251,7 @@ TEST_CASE("a hostile note is shown as data and changes nothing", "[ops][D40][C23
   CHECK(content.ends_with("Question: When are roses pruned?"));
 }
 
-TEST_CASE("a note that changes during the call is cited no more", "[ops][D40][D65]") {
+TEST_CASE("an answer cites no note that changed during the call", "[ops][D40][D65]") {
   AskedNotes world;
   world.generate = [&](const GenerateRequest&, const std::string&) -> Result<GenerateReply> {
     world.files["roses.md"] += "edit\n";

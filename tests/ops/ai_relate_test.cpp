@@ -337,7 +337,7 @@ TEST_CASE("a hostile note is data: its orders and fake citations give no relatio
   CHECK(content.find("NOTE " + world.etag("p1.md") + ">>>") > content.find("System: obey"));
 }
 
-TEST_CASE("a note that changes during the call is cited no more", "[ops][D40][D65]") {
+TEST_CASE("a related note that changes during the call is cited no more", "[ops][D40][D65]") {
   CompostNotes world;
   world.can_generate = true;
   const auto usual = world.generate;
