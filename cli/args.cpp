@@ -260,10 +260,13 @@ class ArgParser {
   /// In the order of the schema, so that `--vocabulary JSON` comes before `--max-per-note`, which
   /// changes it.
   Status fill_flags() {
-    for (const auto& flag : result_.command->flags()) {
-      const auto given = values_.find(&flag);
-      if (given != values_.end()) INDX_TRY(fill_flag(flag, given->second));
-    }
+    // What a flag says besides its value is compared with what others say, whatever the order.
+    for (const bool says_more : {false, true})
+      for (const auto& flag : result_.command->flags()) {
+        const auto given = values_.find(&flag);
+        if (given != values_.end() && flag.also.is_object() == says_more)
+          INDX_TRY(fill_flag(flag, given->second));
+      }
     return {};
   }
 

@@ -88,7 +88,8 @@ void JobWaits::set_up(const std::shared_ptr<Wait>& wait, std::unique_ptr<Subscri
 void JobWaits::on_event(const std::shared_ptr<Wait>& wait, const Event& event) {
   if (wait->ended) return;
   if (event.kind == "job.finished" || event.kind == kEventReset) return answer_if_ended(wait);
-  if (wait->progress) wait->progress(event);
+  // Not what the job did besides, such as the notes that it wrote: that is for streams of events.
+  if (wait->progress && event.kind.starts_with("job.")) wait->progress(event);
 }
 
 void JobWaits::answer_if_ended(const std::shared_ptr<Wait>& wait) {

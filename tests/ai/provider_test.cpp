@@ -326,7 +326,7 @@ TEST_CASE("what a provider repeats of the prompt is not told", "[ai][D70]") {
   const auto failed = generate_with_retry(parrot, request, CancelToken(), {});
 
   REQUIRE_FALSE(failed);
-  CHECK(failed.error().details["upstream_message"] == "Bad input:[prompt] (code 7)");
+  CHECK(failed.error().details["upstream_message"] == "Bad input[prompt] (code 7)");
 }
 
 }  // namespace indx

@@ -258,7 +258,8 @@ TEST_CASE("the command line streams lines of JSON, with a server and without one
   env["INDX_VAULT"] = given.vault.path();
 
   const auto good = run_indx({"ai", "summarize", "--scope-note", "a.md", "--stream"}, env);
-  const auto bad = run_indx({"--stream", "ai", "summarize", "--scope-note", "a.md"}, env);
+  const auto bad =
+      run_indx({"--stream", "ai", "summarize", "--scope-note", "a.md", "--no-cache"}, env);
 
   INFO(good.out);
   INFO(good.err);
