@@ -61,7 +61,7 @@ struct StateWriter::Round {
 };
 
 StateWriter::StateWriter(Parts& parts, Directory& directory, std::unique_ptr<State> state)
-    : parts_(parts), directory_(directory), state_(std::move(state)) {}
+    : parts_(parts), directory_(directory), clock_(state->clock), state_(std::move(state)) {}
 
 // ---- turns
 
@@ -90,6 +90,9 @@ void StateWriter::run(Lock& lock, Call& call) {
         call.told.wait(lock, [&] { return call.is_done; });
     }
     if (!is_led_ || call.leads) {
+      // Also of one that came first: `lead` passes the lead on to one that waits, and after a pause
+      // of its thread it would take itself for that one.
+      call.leads = true;
       is_led_ = true;
       lead(lock);
     }
@@ -123,7 +126,7 @@ class StateWriter::Turn {
 
 /// Commits until there is nothing left to do, or somebody else takes over.
 void StateWriter::lead(Lock& lock) {
-  const auto until = parts_.clock.monotonic() + kLeadFor;
+  const auto until = clock_.monotonic() + kLeadFor;
   while (!waiting_.empty() || has_to_look()) {
     if (is_closed_) {
       for (auto* call : waiting_) {
@@ -134,8 +137,8 @@ void StateWriter::lead(Lock& lock) {
       waiting_.clear();
       continue;
     }
-    if (!waiting_.empty() && (waiting_.front()->is_alone ||
-                              (!waiting_.front()->leads && parts_.clock.monotonic() >= until))) {
+    if (!waiting_.empty() &&
+        (waiting_.front()->is_alone || (!waiting_.front()->leads && clock_.monotonic() >= until))) {
       waiting_.front()->leads = true;
       waiting_.front()->told.notify_one();
       return;
@@ -166,7 +169,7 @@ void StateWriter::commit_round(Lock& lock) {
     if (round.wanted > 0) round.looks = std::exchange(looks_for_jobs_, false);
   }
   lock.unlock();
-  const auto began = parts_.clock.monotonic();
+  const auto began = clock_.monotonic();
   const Status done = store("commit", [&]() -> Status {
     INDX_TRY(give_back(round));
     INDX_TRY(apply(round));
@@ -179,7 +182,7 @@ void StateWriter::commit_round(Lock& lock) {
     round.has_failed = true;
   }
   for (const auto* call : round.calls)
-    count_commit(parts_.metrics, call->results, parts_.clock.monotonic() - began);
+    count_commit(parts_.metrics, call->results, clock_.monotonic() - began);
   if (round.looks && round.claimed.size() < round.wanted) wake_when_due();
   const auto wait = trouble_.wait();
   lock.lock();
@@ -207,7 +210,7 @@ void StateWriter::hand_out(std::vector<Job> jobs) {
     const auto runner = std::move(claims_.front());
     claims_.pop_front();
     const CancelToken token;
-    parts_.running.add(lease, token, job.time_limit, parts_.clock.monotonic());
+    parts_.running.add(lease, token, job.time_limit, clock_.monotonic());
     runners_[runner.id] = lease;
     const bool has_limit = job.time_limit.count() > 0;
     runner.give(Claimed{std::move(job), token});
@@ -296,7 +299,7 @@ Status StateWriter::store(std::string_view doing, const Body& body) {
   }
   // A transaction that had nothing to write proves nothing.
   if (state_->db.total_changes() != changes_before)
-    if (const auto line = trouble_.worked(parts_.clock.monotonic()))
+    if (const auto line = trouble_.worked(clock_.monotonic()))
       log_info("state.db can be written again", *line);
   if (!events.empty()) publish(std::move(events));
   for (const auto& [job, why] : stops) parts_.running.cancel(job, why);
@@ -328,7 +331,7 @@ auto StateWriter::in_savepoint(const Body& body) -> decltype(body()) {
 }
 
 void StateWriter::complain(std::string_view doing, const Error& error) {
-  if (const auto line = trouble_.failed(doing, error, parts_.clock.monotonic()))
+  if (const auto line = trouble_.failed(doing, error, clock_.monotonic()))
     log_error("state.db cannot be written", *line);
 }
 
@@ -381,7 +384,7 @@ Status StateWriter::claim(Round& round) {
 void StateWriter::wake_when_due() {
   const auto due = state_->queue.next_due();
   if (!due.has_value() || !due.value()) return;
-  const auto now = parts_.clock.now();
+  const auto now = clock_.now();
   if (wakes_at_ && *wakes_at_ > now && *wakes_at_ <= **due) return;
   const auto wait = std::max(**due - now, milliseconds(1));
   if (wait >= parts_.config.jobs.heartbeat) return;  // the tick sees to it
@@ -422,7 +425,7 @@ Result<bool> StateWriter::prune() {
 void StateWriter::bound_wal() {
   const Turn turn(*this);
   if (state_->db.wal_bytes() <= kMaxWalBytes) return;
-  const auto now = parts_.clock.monotonic();
+  const auto now = clock_.monotonic();
   const auto moved = state_->db.checkpoint(kCheckpointPatience);
   if (moved.has_value() && moved->is_complete) {
     if (const auto line = pinned_wal_.worked(now))

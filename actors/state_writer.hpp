@@ -94,6 +94,7 @@ class StateWriter {
 
   Parts& parts_;
   Directory& directory_;
+  const Clock& clock_;  ///< that of the state
 
   std::mutex mutex_;
   bool is_led_ = false;

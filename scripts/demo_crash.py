@@ -84,17 +84,25 @@ class Server:
         self.vault = vault
         self.process = subprocess.Popen([binary, "serve", "--vault", str(vault), "--port", str(self.port)],
                                         env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        try:
+            self.wait_ready()
+        except BaseException:  # nobody else knows of it yet
+            self.process.kill()
+            self.process.wait()
+            raise
+        self.token = (vault / ".indx" / "token").read_text().strip()
+
+    def wait_ready(self):
         end = time.monotonic() + 30
         while True:
             expect(self.process.poll() is None, "the server ended by itself; see server.log")
             expect(time.monotonic() < end, "the server is not ready after 30 s")
             try:
                 if request(self.port, "GET", "/readyz")[0] == 200:
-                    break
+                    return
             except OSError:
                 pass
             time.sleep(0.02)
-        self.token = (vault / ".indx" / "token").read_text().strip()
 
     def get(self, path):
         status, answer = request(self.port, "GET", path, self.token)
