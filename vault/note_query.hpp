@@ -25,8 +25,8 @@ struct NoteFilter {
   std::string path_glob;              ///< empty: all
   std::vector<std::string> tags;      ///< all must match, nested included, without `#`
   Json frontmatter = Json::object();  ///< {key: value}: property equals, or list contains, value
-  PathScope scope;                   ///< what the caller may see
-  PathScope narrower = {};           ///< what of that may be looked at
+  PathScope scope;                    ///< what the caller may see
+  PathScope narrower = {};            ///< what of that may be looked at
   std::optional<std::vector<std::string>> only = {};  ///< sorted paths; nullopt: any
 };
 

@@ -18,7 +18,7 @@ struct AiCallInput {
   std::int64_t seed = 0;
   bool cache = true;
   std::optional<std::int64_t> cache_ttl_seconds;
-  bool stream = false;  ///< for the surface, which takes it out
+  bool stream = false;    ///< for the surface, which takes it out
   bool estimate = false;  ///< see ai_estimate.hpp
 
   /// What changes the answer to the same notes, for the inputs of steps.

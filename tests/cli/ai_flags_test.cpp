@@ -78,7 +78,8 @@ TEST_CASE("the schema of ai extract comes from a file or from the line", "[cli][
   CHECK(with({}).error().reason == Reason::ValidationFailed);
 }
 
-TEST_CASE("the flag --stream is the same in front of the words and behind them", "[cli][C18][D43]") {
+TEST_CASE("the flag --stream is the same in front of the words and behind them",
+          "[cli][C18][D43]") {
   const Registry registry = make_registry();
   const auto commands = make_commands(registry);
   const auto parsed = [&](const std::vector<std::string>& words) {
