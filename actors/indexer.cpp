@@ -397,8 +397,10 @@ void IndexerState::ask_for_vectors(bool looks) {
   if (embedding.is_of_other_model) return;
   const auto now = parts->clock.monotonic();
   if (asked_for_vectors.count() != 0 && now - asked_for_vectors < kEmbedAfter) return;
-  asked_for_vectors = now;
-  caf::delayed_anon_send(directory->get<StateActor>(), kEmbedAfter, atom::change_atom::value,
+  // Behind a comparison of everything no burst of edits is waited for.
+  if (!looks) asked_for_vectors = now;
+  const auto after = looks ? milliseconds(0) : milliseconds(kEmbedAfter);
+  caf::delayed_anon_send(directory->get<StateActor>(), after, atom::change_atom::value,
                          StateChange{[](State& state) -> Result<Json> {
                            INDX_TRY(state.enqueue_embedding());
                            return Json();

@@ -51,20 +51,6 @@ double word_likeness(const std::set<std::string>& a, const std::set<std::string>
          (static_cast<double>(a.size() + b.size()) - static_cast<double>(shared));
 }
 
-/// From the first word back over the marks in front of it: `**Port**`, `[[Plan|the plan]]`.
-std::size_t begin_with_marks(std::string_view bytes, std::size_t begin) {
-  const auto start = bytes.rfind('\n', begin == 0 ? 0 : begin - 1);
-  const auto line = begin == 0 || start == bytes.npos ? 0 : start + 1;
-  const auto before = bytes.substr(line, begin - line);
-  if (const auto open = before.rfind("[[");
-      open != before.npos && before.find("]]", open) == before.npos)
-    begin = line + open;
-  while (begin > line &&
-         std::string_view("*_~=`[(\"'").find(bytes[begin - 1]) != std::string_view::npos)
-    --begin;
-  return begin;
-}
-
 std::string plain_sentence(std::string_view text) {
   std::string out;
   for (const char c : text)
@@ -141,7 +127,7 @@ struct ExtractiveAnswerer::Impl {
       one.note = chunk.note;
       one.chunk = index;
       one.sentence = i;
-      one.begin = begin_with_marks(note.bytes, all[i].begin);
+      one.begin = all[i].begin;
       one.end = all[i].end;
       one.is_step = all[i].is_numbered;
       const auto text = std::string_view(note.bytes).substr(one.begin, one.end - one.begin);
@@ -185,7 +171,7 @@ struct ExtractiveAnswerer::Impl {
     if (one.sentence + 1 < all.size() && is_near(one.sentence, one.sentence + 1))
       return {one.begin, all[one.sentence + 1].end};
     if (one.sentence > 0 && is_near(one.sentence - 1, one.sentence))
-      return {begin_with_marks(bytes, all[one.sentence - 1].begin), one.end};
+      return {all[one.sentence - 1].begin, one.end};
     return {one.begin, one.end};
   }
 

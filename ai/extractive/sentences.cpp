@@ -8,6 +8,8 @@
 namespace indx {
 namespace {
 
+constexpr std::size_t kMostMarks = 300;  ///< looked through, in bytes
+
 bool begins_bullet(std::string_view line) {
   return line.size() > 1 && line[1] == ' ' &&
          std::string_view("-*+").find(line[0]) != std::string_view::npos;
@@ -17,6 +19,17 @@ bool begins_bullet(std::string_view line) {
 bool is_prose_line(std::string_view line) {
   const bool is_callout = line.starts_with('>') && line.find("[!") != line.npos;
   return !line.starts_with('|') && !line.starts_with("![") && !is_callout;
+}
+
+/// From the first word back over the marks in front of it: `**Port**`, `[[Plan|the plan]]`.
+std::size_t begin_with_marks(std::string_view bytes, std::size_t begin) {
+  const auto before = bytes.substr(0, begin).substr(begin > kMostMarks ? begin - kMostMarks : 0);
+  const auto line = before.substr(before.rfind('\n') + 1);  // npos + 1: from the start
+  auto from = line.rfind("[[");
+  if (from == line.npos || line.find("]]", from) != line.npos) from = line.size();
+  while (from > 0 && std::string_view("*_~=`[(\"'").find(line[from - 1]) != std::string_view::npos)
+    --from;
+  return begin - (line.size() - from);
 }
 
 class SentenceCutter {
@@ -44,13 +57,13 @@ class SentenceCutter {
 
   void close(std::vector<Token> words) {
     NoteSentence sentence;
-    sentence.begin = words.front().begin;
+    const auto first = words.front().begin;
+    sentence.begin = begin_with_marks(bytes_, first);
     sentence.end = std::min(bytes_.size(), bytes_.find_first_of(" \t\r\n", words.back().end));
     sentence.words = std::move(words);
-    sentence.is_heading = text_.is_heading(sentence.begin);
-    const auto line = line_around(bytes_, sentence.begin);
-    if (!sentence.is_heading && (sentence.begin < text_.body_begin() || !is_prose_line(line)))
-      return;
+    sentence.is_heading = text_.is_heading(first);
+    const auto line = line_around(bytes_, first);
+    if (!sentence.is_heading && (first < text_.body_begin() || !is_prose_line(line))) return;
     sentence.is_item = begins_bullet(line);
     sentence.is_numbered = is_numbered_item(line);
     sentences_.push_back(std::move(sentence));

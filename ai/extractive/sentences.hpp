@@ -10,7 +10,7 @@ namespace indx {
 
 /// A heading, a sentence or a list item of a note.
 struct NoteSentence {
-  std::size_t begin = 0;  ///< of the first word, in bytes of the file
+  std::size_t begin = 0;  ///< of the marks in front of the first word, in bytes of the file
   std::size_t end = 0;    ///< where the white space behind the last word begins
   bool is_heading = false;
   bool is_item = false;      ///< in the first line of a bullet
