@@ -323,6 +323,7 @@ std::string ModelServer::complete(int socket, const std::string& body) {
   {
     const std::scoped_lock lock(mutex_);
     answers_.push_back({{"content", hash},
+                        {"text", note},
                         {"outcome", fault.empty() ? "ok" : fault},
                         {"input_tokens", played.usage.value("prompt_tokens", 0)},
                         {"output_tokens", played.usage.value("completion_tokens", 0)}});

@@ -48,8 +48,9 @@ class ModelServer {
   /// For all calls that no script is for.
   void be_flaky(const Flakiness& flakiness);
   Json counts() const;
-  /// What became of each call, in the order of the answers: {content: as in by_content, outcome: ok
-  /// or the fault, input_tokens, output_tokens: as the answer tells, 0 when it tells none}.
+  /// What became of each call, in the order of the answers: {content: as in by_content, text: of
+  /// it, outcome: ok or the fault, input_tokens, output_tokens: as the answer tells, 0 when it
+  /// tells none}.
   Json answers() const;
   Json requests() const;
   std::string last_head() const;  ///< request line and headers of the last call
