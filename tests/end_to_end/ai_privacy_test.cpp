@@ -56,7 +56,7 @@ std::size_t run_everything(const TempFolder& vault, const std::map<std::string, 
   const std::vector<std::vector<std::string>> operations = {
       {"ai", "summarize", "--scope-paths", scope},
       {"ai", "ask", "When are roses pruned?"},
-      {"ai", "relate", "--source", R"({"kind": "path", "path": "Garden.md"})"},
+      {"ai", "relate", "--source-note", scope},
       {"ai", "tag", "--scope-paths", scope},
       {"ai", "metadata", "--scope-paths", scope, "--fields",
        R"([{"key": "owner", "type": "string"}])"},

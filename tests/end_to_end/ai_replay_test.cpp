@@ -88,6 +88,7 @@ TEST_CASE("an AI operation that was not recorded is an error that names its fixt
                         {"INDX_AI_MODEL", "test"},
                         {"INDX_OPENAI_BASE_URL", model.base_url()},
                         {"INDX_OPENAI_API_KEY", "k"},
+                        {"INDX_JOBS_MAX_ATTEMPTS", "1"},
                         {"AI_TEST_FIXTURES", fixtures.path()},
                         {"AI_TEST_REPLAY", "1"}});
   const auto before = vault_files(vault);

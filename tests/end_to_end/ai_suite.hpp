@@ -2,6 +2,8 @@
 #include "tests/end_to_end/running_server.hpp"
 #include "tests/support/model_server.hpp"
 
+#include <catch2/catch.hpp>
+
 #include <string>
 #include <vector>
 
