@@ -43,8 +43,7 @@ void call_everything(const RunningServer& server, int status_of_ai) {
   }
 }
 
-/// The same as commands: with a server, and, when it has stopped, without. Gives how many there
-/// were.
+/// The same as commands that do it themselves, without a server. Gives how many there were.
 std::size_t run_everything(const TempFolder& vault, const std::map<std::string, std::string>& env,
                            int code_of_ai) {
   const std::string scope = "Garden.md";
@@ -82,13 +81,13 @@ TEST_CASE("without a provider no socket leads away from this machine", "[end_to_
   fill_suite_vault(vault);
   const SocketRecord record;
   const auto env = watched_env(record, {});
-  std::size_t programs = 1;
+  std::size_t programs = 2;
   std::string address;
   {
     RunningServer server(vault, {}, env);
     address = address_of(server);
     call_everything(server, 503);
-    programs += run_everything(vault, env, kOffExit);
+    CHECK(run_indx({"--vault", vault.path(), "vault", "status"}, env).code == 0);
     CHECK(server.stop() == 0);
   }
   programs += run_everything(vault, env, kOffExit);
@@ -105,13 +104,13 @@ TEST_CASE("the builtin provider answers everything without a socket that leads a
   // A key alone is no consent: it is there, and the provider that it is for is not chosen.
   const auto env = watched_env(
       record, {{"INDX_AI_PROVIDER", "builtin"}, {"OPENAI_API_KEY", "sk-not-to-be-used"}});
-  std::size_t programs = 1;
+  std::size_t programs = 2;
   std::string address;
   {
     RunningServer server(vault, {}, env);
     address = address_of(server);
     call_everything(server, 200);
-    programs += run_everything(vault, env, 0);
+    CHECK(run_indx({"--vault", vault.path(), "vault", "status"}, env).code == 0);
     CHECK(server.stop() == 0);
   }
   programs += run_everything(vault, env, 0);
