@@ -113,6 +113,77 @@ Json completion(const Json& request, const std::string& text, const std::string&
             {"completion_tokens", text.size() / 4 + 1}}}};
 }
 
+/// What goes over the wire, and the usage that it tells.
+struct PlayedAnswer {
+  std::string bytes;
+  Json usage = Json::object();
+};
+
+PlayedAnswer played_answer(const Json& plan, const Json& request, std::string text) {
+  const auto fault = plan.value("fault", "");
+  if (fault == "status") {
+    const auto retry = plan.contains("retry_after")
+                           ? cat("Retry-After: ", plan.value("retry_after", ""), "\r\n")
+                           : "";
+    const Json error{{"message", plan.value("message", "Scripted failure.")},
+                     {"code", plan.value("code", "scripted")}};
+    return {.bytes = http_answer(plan.value("status", 500), Json{{"error", error}}.dump(), retry)};
+  }
+  if (fault == "disconnect") return {};
+  if (fault == "broken_json") return {.bytes = http_answer(200, "{\"choices\": [")};
+  if (fault == "huge")
+    return {.bytes = http_answer(200, std::string(plan.value("bytes", kHugeBytes), ' '))};
+  std::string finish = "stop";
+  Json refusal;
+  if (fault == "broken_content") text = "{\"tags\": [";
+  if (fault == "schema_break") text = R"({"tags": [{"tag": 7}]})";
+  if (fault == "refusal") text.clear(), refusal = "I cannot help with that.";
+  if (fault == "length") text.resize(text.size() / 2), finish = "length";
+  if (fault == "content_filter") text.clear(), finish = "content_filter";
+  const auto whole = completion(request, text, finish, refusal);
+  auto bytes = http_answer(200, whole.dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (fault != "disconnect_mid_body") return {std::move(bytes), whole["usage"]};
+  bytes.resize(bytes.size() - 20);
+  return {.bytes = std::move(bytes)};
+}
+
+/// What the n-th call about a text comes to.
+Json plan_by_chance(const Flakiness& flakiness, const std::string& content, int count) {
+  const auto digest = sha256_hex(cat(flakiness.seed, ' ', content, ' ', count));
+  const auto chance = static_cast<int>(std::stoul(digest.substr(0, 8), nullptr, 16) % 100);
+  int below = flakiness.status_500;
+  if (chance < below) return {{"fault", "status"}, {"status", 500}};
+  below += flakiness.status_429;
+  if (chance < below) return {{"fault", "status"}, {"status", 429}, {"retry_after", "0.2"}};
+  below += flakiness.hang;
+  if (chance < below) return {{"fault", "hang"}};
+  below += flakiness.broken_content;
+  if (chance < below) return {{"fault", "broken_content"}};
+  return Json::object();
+}
+
+std::string vectors_answer(const std::string& body) {
+  constexpr std::size_t kPlaces = 16;
+  const auto request = Json::parse(body, nullptr, false);
+  if (!request.is_object() || !request.contains("input") || !request["input"].is_array())
+    return http_answer(400, R"({"error":{"message":"input[] is missing."}})");
+  Json data = Json::array();
+  std::size_t bytes = 0;
+  for (const auto& input : request["input"]) {
+    const auto text = input.get<std::string>();
+    bytes += text.size();
+    std::vector<double> vector(kPlaces, 0.1);
+    for (const auto& word : split(replace_all(to_lower(text), "\n", " "), ' '))
+      if (!word.empty()) vector[std::stoul(sha256_hex(word).substr(0, 4), nullptr, 16) % kPlaces]++;
+    data.push_back({{"object", "embedding"}, {"index", data.size()}, {"embedding", vector}});
+  }
+  return http_answer(200, Json{{"object", "list"},
+                               {"data", data},
+                               {"model", request.value("model", "")},
+                               {"usage", {{"prompt_tokens", bytes / 4 + 1}}}}
+                              .dump());
+}
+
 }  // namespace
 
 ModelServer::ModelServer(int port, milliseconds delay)
@@ -151,6 +222,16 @@ Json ModelServer::counts() const {
   return {{"calls", calls_}, {"by_content", by_content_}};
 }
 
+Json ModelServer::answers() const {
+  const std::scoped_lock lock(mutex_);
+  return answers_;
+}
+
+void ModelServer::be_flaky(const Flakiness& flakiness) {
+  const std::scoped_lock lock(mutex_);
+  flakiness_ = flakiness;
+}
+
 Json ModelServer::requests() const {
   const std::scoped_lock lock(mutex_);
   return requests_;
@@ -178,7 +259,7 @@ std::string ModelServer::answer(int socket, const std::string& head, const std::
   if (line.starts_with("GET /requests ")) return http_answer(200, requests().dump());
   if (line.starts_with("POST /reset ")) {
     const std::scoped_lock lock(mutex_);
-    script_.clear(), by_content_.clear(), calls_ = 0, requests_ = Json::array();
+    script_.clear(), by_content_.clear(), calls_ = 0, requests_ = answers_ = Json::array();
     return http_answer(200, "{}");
   }
   if (line.starts_with("POST /script ")) {
@@ -188,6 +269,8 @@ std::string ModelServer::answer(int socket, const std::string& head, const std::
     for (const auto& response : json["responses"]) script(response);
     return http_answer(200, "{}");
   }
+  if (line.starts_with("POST ") && line.find("/embeddings ") != line.npos)
+    return vectors_answer(body);
   if (line.find("/chat/completions ") == line.npos || !line.starts_with("POST "))
     return http_answer(404, "{}");
   {
@@ -197,11 +280,12 @@ std::string ModelServer::answer(int socket, const std::string& head, const std::
   return complete(socket, body);
 }
 
-/// The next scripted response that fits: `if_contains` waits for a call with that text; `times`
-/// repeats it.
-Json ModelServer::next_script(const std::string& content) {
+/// The next scripted response that fits: `if_contains` waits for a call with that text, `if_schema`
+/// for one that wants that form; `times` repeats it.
+Json ModelServer::next_script(const std::string& content, const std::string& schema) {
   for (auto it = script_.begin(); it != script_.end(); ++it) {
     if (content.find(it->value("if_contains", "")) == content.npos) continue;
+    if (it->value("if_schema", schema) != schema) continue;
     auto response = *it;
     const int times = it->value("times", 1);
     if (times > 1)
@@ -217,52 +301,35 @@ std::string ModelServer::complete(int socket, const std::string& body) {
   const auto request = Json::parse(body, nullptr, false);
   if (!request.is_object())
     return http_answer(400, R"({"error":{"message":"The body is not JSON."}})");
-  const auto content = content_of(request), note = note_of(content);
+  const auto content = content_of(request), note = note_of(content), hash = sha256_hex(note);
+  const Json::json_pointer schema_name("/response_format/json_schema/name");
   Json plan;
   {
     const std::scoped_lock lock(mutex_);
     ++calls_;
-    ++by_content_[sha256_hex(note)];
+    const int count = ++by_content_[hash];
     requests_.push_back(request);
-    plan = next_script(content);
+    plan = next_script(content, request.value(schema_name, ""));
+    if (plan.empty() && flakiness_) plan = plan_by_chance(*flakiness_, hash, count);
   }
   const milliseconds delay(plan.value("delay_ms", delay_.count()));
   if (delay.count() > 0) std::this_thread::sleep_for(delay);  // plays a slow model
 
   const auto fault = plan.value("fault", "");
-  const bool wants_json = request.contains("response_format");
-  auto text = wants_json ? tags_for(request, note).dump() : content;
+  auto text = request.contains("response_format") ? tags_for(request, note).dump() : content;
   if (plan.contains("reply"))
     text = plan["reply"].is_string() ? plan["reply"].get<std::string>() : plan["reply"].dump();
-  if (fault == "status") {
-    const auto retry = plan.contains("retry_after")
-                           ? cat("Retry-After: ", plan.value("retry_after", ""), "\r\n")
-                           : "";
-    const Json error{{"message", plan.value("message", "Scripted failure.")},
-                     {"code", plan.value("code", "scripted")}};
-    return http_answer(plan.value("status", 500), Json{{"error", error}}.dump(), retry);
+  const auto played = fault == "hang" ? PlayedAnswer() : played_answer(plan, request, text);
+  {
+    const std::scoped_lock lock(mutex_);
+    answers_.push_back({{"content", hash},
+                        {"text", note},
+                        {"outcome", fault.empty() ? "ok" : fault},
+                        {"input_tokens", played.usage.value("prompt_tokens", 0)},
+                        {"output_tokens", played.usage.value("completion_tokens", 0)}});
   }
-  if (fault == "hang") {
-    RawConnection(socket).wait_for_close();
-    return "";
-  }
-  if (fault == "disconnect") return "";
-  if (fault == "disconnect_mid_body") {
-    const auto whole = http_answer(200, completion(request, text, "stop").dump());
-    return whole.substr(0, whole.size() - 20);
-  }
-  if (fault == "broken_json") return http_answer(200, "{\"choices\": [");
-  if (fault == "broken_content") text = "{\"tags\": [";
-  if (fault == "schema_break") text = R"({"tags": [{"tag": 7}]})";
-  if (fault == "huge") return http_answer(200, std::string(plan.value("bytes", kHugeBytes), ' '));
-  if (fault == "refusal")
-    return http_answer(200, completion(request, "", "stop", "I cannot help with that.").dump());
-  if (fault == "length")
-    return http_answer(200, completion(request, text.substr(0, text.size() / 2), "length").dump());
-  if (fault == "content_filter")
-    return http_answer(200, completion(request, "", "content_filter").dump());
-  return http_answer(
-      200, completion(request, text, "stop").dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (fault == "hang") RawConnection(socket).wait_for_close();
+  return played.bytes;
 }
 
 }  // namespace indx
