@@ -123,7 +123,7 @@ TEST_CASE("a snippet with other white space is found in its span, whatever stand
   CitedWorld world;
   world.files["a.md"] = "The roses  bloom.\n\nThe roses bloom.\n";
 
-  CHECK(world.verdict({{"path", "a.md"}, {"snippet", "The roses bloom"}, {"span", {0, 17}}}) ==
+  CHECK(world.verdict({{"path", "a.md"}, {"snippet", "The roses bloom"}, {"span", {std::size_t{0}, std::size_t{17}}}}) ==
         "line 1");
 }
 

@@ -395,11 +395,12 @@ TEST_CASE("without a model a sentence that is no UTF-8 is not quoted", "[ops][C8
 
   CHECK_NOTHROW(answer.dump());
   CHECK(answer["summary"]["text"].get<std::string>().find("Roses are pruned") != std::string::npos);
-  for (const auto& citation : answer["citations"])
-    CHECK(world.files[citation["path"]].substr(
-              citation["span"][0].get<std::size_t>(),
-              citation["span"][1].get<std::size_t>() - citation["span"][0].get<std::size_t>()) ==
-          citation["snippet"]);
+  for (const auto& citation : answer["citations"]) {
+    const auto& bytes = world.files.at(citation["path"].get<std::string>());
+    const auto begin = citation["span"][0].get<std::size_t>();
+    const auto end = citation["span"][1].get<std::size_t>();
+    CHECK(bytes.substr(begin, end - begin) == citation["snippet"].get<std::string>());
+  }
 }
 
 }  // namespace indx
