@@ -4,6 +4,9 @@
 
 namespace indx {
 
+/// Quotes for one thing that are looked for in a note; each costs a pass over it.
+inline constexpr std::size_t kMaxReplyQuotes = 10;
+
 /// A piece of a note that supports a claim, and where it stands.
 struct Evidence {
   std::string quote;   ///< text of the note, verbatim

@@ -11,6 +11,7 @@ namespace indx {
 namespace {
 
 constexpr std::size_t kMaxPointerBytes = 200;
+constexpr std::size_t kMaxReplyCitations = 500;
 
 std::string extraction_system(const ExtractionTask& task) {
   auto text = std::string(
@@ -64,7 +65,9 @@ Result<Extraction> parse_extraction_reply(const ExtractionTask& task, const Gene
   const auto citations = answer.value("citations", Json::array());
   if (!citations.is_array()) return result;
   const NoteText note(task.note.bytes);
+  std::size_t read = 0;
   for (const auto& citation : citations) {
+    if (++read > kMaxReplyCitations) break;
     if (!citation.is_object()) continue;
     const auto field = reply_text(citation, "field", kMaxPointerBytes);
     const Json quotes = Json::array({citation.value("quote", Json())});

@@ -4,6 +4,7 @@
 #include "base/unicode.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace indx {
 namespace {
@@ -19,7 +20,7 @@ bool is_of_type(const Json& value, const std::string& type) {
   if (type == "null") return value.is_null();
   if (type == "integer")
     return value.is_number_integer() ||
-           (value.is_number() && value == static_cast<std::int64_t>(value.get<double>()));
+           (value.is_number() && std::trunc(value.get<double>()) == value.get<double>());
   return type == "number" && value.is_number();
 }
 

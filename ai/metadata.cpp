@@ -71,6 +71,10 @@ std::optional<Json> checked_list(const MetadataField& field, const Json& raw, st
     *why = no_fit(field, "no list");
     return std::nullopt;
   }
+  if (raw.size() > kMaxListItems) {
+    *why = cat("It has ", raw.size(), " items.");
+    return std::nullopt;
+  }
   Json list = Json::array();
   const auto item = item_field(field);
   for (const auto& one : raw) {
@@ -82,7 +86,7 @@ std::optional<Json> checked_list(const MetadataField& field, const Json& raw, st
   }
   const auto count = static_cast<double>(list.size());
   const bool is_outside = (field.min && count < *field.min) || (field.max && count > *field.max);
-  if (is_outside || list.size() > kMaxListItems) {
+  if (is_outside) {
     *why = cat("It has ", list.size(), " items.");
     return std::nullopt;
   }
@@ -171,16 +175,19 @@ std::vector<Evidence> ground_quotes(const NoteText& note, std::string_view bytes
                                     const std::function<void()>& on_false) {
   std::vector<Evidence> found;
   if (!quotes.is_array()) return found;
+  std::size_t looked_at = 0;
   for (const auto& quote : quotes) {
     if (!quote.is_string()) continue;
+    if (++looked_at > kMaxReplyQuotes) break;
     const auto text = trim(quote.get_ref<const std::string&>());
+    const bool may_be_elsewhere = text.size() > 1 && has_word(text);
     const auto in_block =
-        text.size() > 1 ? bytes.substr(0, note.body_begin()).find(text) : std::string_view::npos;
+        may_be_elsewhere ? bytes.substr(0, note.body_begin()).find(text) : std::string_view::npos;
     if (auto evidence = note.find_quote(text))
       found.push_back(std::move(*evidence));
     else if (in_block != std::string_view::npos)
       found.push_back(note.evidence(in_block, in_block + text.size()));
-    else if (text.size() > 1 && title.find(text) != std::string_view::npos)
+    else if (may_be_elsewhere && title.find(text) != std::string_view::npos)
       found.push_back({std::string(text), 0, "", 0, 0});
     else
       on_false();

@@ -83,7 +83,35 @@ std::string heading_slug(std::string_view text) {
   return slug;
 }
 
+/// Where a mark stands next in a text whose marks only ever go. Looked for from places that only
+/// move on, so that all look-ups together read the text once: else n^2 on a hostile note.
+class NextMark {
+ public:
+  NextMark(std::string_view text, std::string_view mark) : text_(text), mark_(mark) {}
+
+  /// The first at `from` or behind it that ends before `limit`; npos: none.
+  std::size_t find(std::size_t from, std::size_t limit) {
+    if (at_ == text_.npos) return at_;
+    if (at_ < from || text_.substr(at_, mark_.size()) != mark_)
+      at_ = text_.find(mark_, std::max(from, at_));
+    return at_ != text_.npos && at_ + mark_.size() <= limit ? at_ : text_.npos;
+  }
+
+ private:
+  const std::string_view text_, mark_;
+  std::size_t at_ = 0;
+};
+
 }  // namespace
+
+bool has_word(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto point = decode_at(text, at);
+    if (is_letter(point.value) || is_digit(point.value)) return true;
+    at += point.length;
+  }
+  return false;
+}
 
 NoteText::NoteText(std::string_view bytes)
     : bytes_(bytes), body_begin_(find_body(bytes)), prose_(bytes) {
@@ -161,18 +189,27 @@ void NoteText::blank_inline() {
   std::size_t paragraph_end = 0;
   bool no_comment_end = false, no_percent_end = false,
        no_math_end = false;  // searched once: else n^2 on a hostile note
-  // Blanks from `at` to the end of `close`, when that comes before `limit`; returns where to go on.
-  const auto blank_to = [&](std::size_t at, std::size_t skip, std::string_view close,
-                            std::size_t limit) {
-    const auto stop = text.substr(0, limit).find(close, at + skip);
+  NextMark destination_end(text, ")"), link_end(text, "]]"), bar_of_link(text, "|"),
+      html_end(text, ">");
+  // In this paragraph no run of backticks is as long as this, from some place on.
+  std::size_t missing_run = text.npos;
+  // Blanks what begins at `at` up to the end of its mark; returns where to go on.
+  const auto blank_until = [&](std::size_t at, std::size_t skip, std::size_t stop,
+                               std::size_t mark_size) {
     if (stop == text.npos) return at + skip;
-    blank(at, stop + close.size());
-    return stop + close.size();
+    blank(at, stop + mark_size);
+    return stop + mark_size;
   };
   const auto blank_far = [&](std::size_t at, std::size_t skip, std::string_view close, bool& none) {
-    if (none) return at + skip;
-    none = text.find(close, at + skip) == text.npos;
-    return blank_to(at, skip, close, text.size());
+    const auto stop = none ? text.npos : text.find(close, at + skip);
+    none = stop == text.npos;
+    return blank_until(at, skip, stop, close.size());
+  };
+  const auto blank_code = [&](std::size_t at, const std::string& run) {
+    if (run.size() >= missing_run) return at + run.size();
+    const auto stop = text.substr(0, paragraph_end).find(run, at + run.size());
+    if (stop == text.npos) missing_run = run.size();
+    return blank_until(at, run.size(), stop, run.size());
   };
   const auto blank_run = [&](std::size_t at, std::string_view ends) {
     const auto stop = std::min(text.size(), text.find_first_of(ends, at));
@@ -180,20 +217,22 @@ void NoteText::blank_inline() {
     return stop;
   };
   for (std::size_t at = body_begin_; at < text.size();) {
-    if (at >= paragraph_end) paragraph_end = std::min(text.size(), text.find(kHardBreak, at + 1));
+    if (at >= paragraph_end) {
+      paragraph_end = std::min(text.size(), text.find(kHardBreak, at + 1));
+      missing_run = text.npos;
+    }
     const auto rest = text.substr(at);
     const char before = at > 0 ? text[at - 1] : '\n';
     const char after = rest.size() > 1 ? rest[1] : '\n';
     if (rest[0] == '`') {
       const std::string run(rest.substr(0, rest.find_first_not_of('`')));
-      at = blank_to(at, run.size(), run, paragraph_end);
+      at = blank_code(at, run);
     } else if (rest.starts_with("](")) {
-      at = blank_to(at, 2, ")", paragraph_end);
+      at = blank_until(at, 2, destination_end.find(at + 2, paragraph_end), 1);
     } else if (rest.starts_with("[[")) {
-      const auto line = rest.substr(0, paragraph_end - at);
-      const auto close = line.find("]]"),
-                 bar = close == line.npos ? line.npos : line.substr(0, close).find('|');
-      blank(at, bar == line.npos ? at + 2 : at + bar + 1);
+      const auto close = link_end.find(at, paragraph_end);
+      const auto bar = close == text.npos ? text.npos : bar_of_link.find(at, close);
+      blank(at, bar == text.npos ? at + 2 : bar + 1);
       at += 2;
     } else if (rest.starts_with("http://") || rest.starts_with("https://") ||
                rest.starts_with("www.")) {
@@ -206,7 +245,7 @@ void NoteText::blank_inline() {
       at = blank_far(at, 2, "$$", no_math_end);
     } else if (rest[0] == '<' &&
                (after == '/' || (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z'))) {
-      at = blank_to(at, 1, ">", paragraph_end);
+      at = blank_until(at, 1, html_end.find(at + 1, paragraph_end), 1);
     } else if (rest[0] == '#' && (is_blank_char(before) || before == kHardBreak) && after != '#' &&
                !is_blank_char(after)) {
       at = blank_run(at, " \t\r\n,.;:!?\x1E");
@@ -266,19 +305,13 @@ TagEvidence NoteText::sentence_around(std::size_t begin, std::size_t end) const 
   return evidence(from, to);
 }
 
-std::optional<TagEvidence> NoteText::find_quote(std::string_view quote, std::size_t from) const {
-  from = std::min(std::max(from, body_begin_), bytes_.size());
+std::optional<TagEvidence> NoteText::find_quote(std::string_view quote, std::size_t from,
+                                                std::size_t to) const {
+  const auto bytes = bytes_.substr(0, to);
+  from = std::min(std::max(from, body_begin_), bytes.size());
   quote = trim(quote);
-  const auto has_word = [&] {
-    for (std::size_t at = 0; at < quote.size();) {
-      const auto point = decode_at(quote, at);
-      if (is_letter(point.value) || is_digit(point.value)) return true;
-      at += point.length;
-    }
-    return false;
-  };
-  if (!has_word()) return std::nullopt;
-  if (const auto at = bytes_.find(quote, from); at != bytes_.npos)
+  if (!has_word(quote)) return std::nullopt;
+  if (const auto at = bytes.find(quote, from); at != bytes.npos)
     return evidence(at, at + quote.size());
 
   // The same without regard to the kind and amount of white space.
@@ -298,7 +331,9 @@ std::optional<TagEvidence> NoteText::find_quote(std::string_view quote, std::siz
     return out;
   };
   std::vector<std::size_t> places;
-  const auto text = squeeze(bytes_.substr(from), &places), wanted = squeeze(quote, nullptr);
+  const auto text = squeeze(bytes.substr(from), &places);
+  auto wanted = squeeze(quote, nullptr);
+  if (wanted.ends_with(' ')) wanted.pop_back();  // a place tells where such a character begins only
   const auto at = text.find(wanted);
   if (at == text.npos) return std::nullopt;
   return evidence(from + places[at], from + places[at + wanted.size() - 1] + 1);

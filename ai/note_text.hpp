@@ -13,6 +13,10 @@ namespace indx {
 /// Ends a sentence in `NoteText::prose`, where Markdown's structure does and no punctuation stands.
 inline constexpr char kHardBreak = '\x1E';
 
+/// Whether a letter or a digit stands in it: punctuation alone stands everywhere and proves
+/// nothing.
+bool has_word(std::string_view text);
+
 /// A note as evidence: where its body begins, what of it is prose, and where a byte stands. Keeps a
 /// view of the bytes.
 class NoteText {
@@ -30,8 +34,9 @@ class NoteText {
   /// The sentence around [begin, end), at most about 200 bytes.
   TagEvidence sentence_around(std::size_t begin, std::size_t end) const;
   /// The quote in the body, exactly or with other white space; nullopt when it is not there. The
-  /// first that begins at `from` or behind it.
-  std::optional<TagEvidence> find_quote(std::string_view quote, std::size_t from = 0) const;
+  /// first that begins at `from` or behind it and ends at `to` or before it.
+  std::optional<TagEvidence> find_quote(std::string_view quote, std::size_t from = 0,
+                                        std::size_t to = std::string_view::npos) const;
 
  private:
   struct Heading {

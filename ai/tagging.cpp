@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kMaxTagBytes = 120;
 constexpr std::size_t kMaxPromptVocabulary = 500;
 constexpr std::size_t kMaxPromptQuotes = 3;
+constexpr std::size_t kMaxReplyTags = 200;  ///< four times the most that can be asked for
 
 /// Vault-rules 4.2: letters, digits and marks of any script, `_ - /`, and other Unicode but white
 /// space and punctuation blocks.
@@ -139,13 +140,16 @@ Json vocabulary_list(std::vector<VocabularyTag> vocabulary, std::int64_t max_tok
 std::vector<TagEvidence> ground(const TagTask& task, const NoteText& note, const TagSuggestion& tag,
                                 const Json& quotes, std::vector<Json>& warnings) {
   std::vector<TagEvidence> found;
+  std::size_t looked_at = 0;
   for (const auto& quote : quotes) {
     if (!quote.is_string()) continue;
+    if (++looked_at > kMaxReplyQuotes) break;
     const auto& text = quote.get_ref<const std::string&>();
     if (auto evidence = note.find_quote(text))
       found.push_back(std::move(*evidence));
     else if (const auto in_title = std::string(trim(text));
-             in_title.size() > 1 && task.title.find(in_title) != std::string::npos)
+             in_title.size() > 1 && has_word(in_title) &&
+             task.title.find(in_title) != std::string::npos)
       found.push_back({in_title, 0, "", 0, 0});
     else
       warnings.push_back(
@@ -217,9 +221,10 @@ TagReply select_tags(const TagTask& task, std::vector<TagSuggestion> suggestions
   return reply;
 }
 
-GenerateRequest tagging_prompt(const TagTask& task, const AiConfig& config, std::int64_t seed) {
+GenerateRequest tagging_prompt(const TagTask& task, const AiConfig& config, std::int64_t seed,
+                               int max_tokens) {
   const NoteText note(task.bytes);
-  GenerateRequest request = request_for(config, "tags", tag_schema(task.options), seed);
+  GenerateRequest request = request_for(config, "tags", tag_schema(task.options), seed, max_tokens);
   request.system = system_prompt(task.options);
 
   const auto id = etag_of(task.bytes);
@@ -252,7 +257,9 @@ Result<TagReply> parse_tagging_reply(const TagTask& task, const GenerateReply& r
   const NoteText note(task.bytes);
   std::vector<TagSuggestion> suggestions;
   std::vector<Json> warnings;
+  std::size_t read = 0;
   for (const auto& item : tags) {
+    if (++read > kMaxReplyTags) break;
     if (!item.is_object() || !item.value("tag", Json()).is_string()) {
       warnings.push_back(warning(task, "tag_invalid", "", "It is not an object with a tag."));
       continue;

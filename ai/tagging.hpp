@@ -2,6 +2,7 @@
 #include "ai/evidence.hpp"
 #include "ai/provider.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,7 @@ struct TagTask {
   std::string bytes;  ///< the whole file
   std::vector<std::string> current_tags;
   std::vector<VocabularyTag> vocabulary;
-  std::vector<Neighbour> neighbours;
+  std::optional<std::vector<Neighbour>> neighbours;  ///< nullopt: the nearest of all notes
   TagOptions options;
 };
 
@@ -64,7 +65,8 @@ TagReply select_tags(const TagTask& task, std::vector<TagSuggestion> suggestions
 
 /// The prompt for a model and the reading of its answer. Quotes that are not in the note are
 /// dropped with their tag's evidence; a tag outside `candidates` (when given) is dropped.
-GenerateRequest tagging_prompt(const TagTask& task, const AiConfig& config, std::int64_t seed);
+GenerateRequest tagging_prompt(const TagTask& task, const AiConfig& config, std::int64_t seed,
+                               int max_tokens = 0);
 Result<TagReply> parse_tagging_reply(const TagTask& task, const GenerateReply& reply);
 
 }  // namespace indx

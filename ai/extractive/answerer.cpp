@@ -133,6 +133,7 @@ struct ExtractiveAnswerer::Impl {
       const auto text = std::string_view(note.bytes).substr(one.begin, one.end - one.begin);
       const auto points = count_code_points(text);
       if (points < kMinCandidatePoints || points > kMaxCandidatePoints) continue;
+      if (!is_valid_utf8(text)) continue;                       // no answer can quote it
       if (!seen.emplace(one.note, one.begin).second) continue;  // chunks may lap over
       one.overlap = question.overlap(text);
       one.heading_overlap = heading_overlap;

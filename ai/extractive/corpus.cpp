@@ -187,10 +187,16 @@ std::vector<double> Corpus::cosines(std::string_view text) const {
 
 std::vector<Neighbour> Corpus::nearest(std::string_view text, std::size_t k,
                                        const std::string& except) const {
+  return nearest(text, k, [&](const std::string& path) { return path != except; });
+}
+
+std::vector<Neighbour> Corpus::nearest(
+    std::string_view text, std::size_t k,
+    const std::function<bool(const std::string& path)>& may) const {
   const auto scores = cosines(text);
   std::vector<std::uint32_t> found;
   for (std::uint32_t id = 0; id < scores.size(); ++id)
-    if (scores[id] > 0 && documents_[id].path != except) found.push_back(id);
+    if (scores[id] > 0 && may(documents_[id].path)) found.push_back(id);
   const auto count = std::min(k, found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end(),
                     [&](std::uint32_t a, std::uint32_t b) {

@@ -2,6 +2,7 @@
 #include "ai/tagging.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ class Corpus {
   /// `except` is left out.
   std::vector<Neighbour> nearest(std::string_view text, std::size_t k,
                                  const std::string& except) const;
+  /// The same of the notes at paths that `may` allows.
+  std::vector<Neighbour> nearest(std::string_view text, std::size_t k,
+                                 const std::function<bool(const std::string& path)>& may) const;
   /// Words of the text that the note at `path` holds too, those that make the two alike most first.
   std::vector<std::string> shared_words(std::string_view text, const std::string& path,
                                         std::size_t limit) const;

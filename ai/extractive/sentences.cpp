@@ -9,6 +9,7 @@ namespace indx {
 namespace {
 
 constexpr std::size_t kMostMarks = 300;  ///< looked through, in bytes
+constexpr std::size_t kMaxMarkBytes = 4096;  ///< marks and code behind the last word of a sentence
 
 bool begins_bullet(std::string_view line) {
   return line.size() > 1 && line[1] == ' ' &&
@@ -59,28 +60,48 @@ class SentenceCutter {
     NoteSentence sentence;
     const auto first = words.front().begin;
     sentence.begin = begin_with_marks(bytes_, first);
-    sentence.end = std::min(bytes_.size(), bytes_.find_first_of(" \t\r\n", words.back().end));
+    sentence.end = end_behind(words.back().end);
     sentence.words = std::move(words);
     sentence.is_heading = text_.is_heading(first);
-    const auto line = line_around(bytes_, first);
-    if (!sentence.is_heading && (first < text_.body_begin() || !is_prose_line(line))) return;
-    sentence.is_item = begins_bullet(line);
-    sentence.is_numbered = is_numbered_item(line);
+    look_at_line(first);
+    if (!sentence.is_heading && (first < text_.body_begin() || !line_.is_prose)) return;
+    sentence.is_item = line_.is_item;
+    sentence.is_numbered = line_.is_numbered;
     sentences_.push_back(std::move(sentence));
   }
 
+  /// Where the white space behind a word begins; the end of the word where none is near.
+  std::size_t end_behind(std::size_t word_end) const {
+    const auto near = bytes_.substr(word_end, kMaxMarkBytes);
+    const auto stop = near.find_first_of(" \t\r\n");
+    if (stop != near.npos) return word_end + stop;
+    return near.size() < kMaxMarkBytes ? bytes_.size() : word_end;
+  }
+
+  /// A line may hold every sentence of the note, so it is looked at once.
+  void look_at_line(std::size_t at) {
+    if (at >= line_.begin && at < line_.end) return;
+    const auto start = bytes_.rfind('\n', at);
+    line_.begin = start == bytes_.npos ? 0 : start + 1;
+    line_.end = std::min(bytes_.size(), bytes_.find('\n', at));
+    const auto line = trim(bytes_.substr(line_.begin, line_.end - line_.begin));
+    line_.is_prose = is_prose_line(line);
+    line_.is_item = begins_bullet(line);
+    line_.is_numbered = is_numbered_item(line);
+  }
+
+  struct Line {
+    std::size_t begin = 0, end = 0;
+    bool is_prose = false, is_item = false, is_numbered = false;
+  };
+
   const std::string_view bytes_;
   const NoteText& text_;
+  Line line_;
   std::vector<NoteSentence> sentences_;
 };
 
 }  // namespace
-
-std::string_view line_around(std::string_view bytes, std::size_t at) {
-  const auto start = bytes.rfind('\n', at);
-  const auto from = start == bytes.npos ? 0 : start + 1;
-  return trim(bytes.substr(from, std::min(bytes.size(), bytes.find('\n', at)) - from));
-}
 
 bool is_numbered_item(std::string_view line) {
   const auto digits = line.find_first_not_of("0123456789");

@@ -22,8 +22,6 @@ struct NoteSentence {
 /// callout markers. `text` is of the same bytes.
 std::vector<NoteSentence> note_sentences(std::string_view bytes, const NoteText& text);
 
-/// The line that holds the byte, without white space around it.
-std::string_view line_around(std::string_view bytes, std::size_t at);
 /// Whether a line, without white space in front of it, begins an item with a number: `3. Mix`.
 bool is_numbered_item(std::string_view line);
 

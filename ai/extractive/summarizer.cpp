@@ -72,8 +72,10 @@ std::vector<Sentence> placed_sentences(std::string_view bytes, std::size_t note)
       place = 0;
       continue;
     }
-    const auto points = count_code_points(bytes.substr(found.begin, found.end - found.begin));
-    const bool is_fit = points >= kMinSentencePoints && points <= kMaxSentencePoints;
+    const auto written = bytes.substr(found.begin, found.end - found.begin);
+    const auto points = count_code_points(written);
+    const bool is_fit = points >= kMinSentencePoints && points <= kMaxSentencePoints &&
+                        is_valid_utf8(written);  // else no answer can quote it
     if (!is_fit || sentences.size() == kMaxSentencesOfNote) continue;
     sentences.push_back(to_sentence(bytes, found));
     sentences.back().note = note;

@@ -183,10 +183,9 @@ class Tagger {
 
   /// Tags of the vault, or the candidates, that the nearest notes have or that the note names.
   std::vector<TagSuggestion> known_tags() {
-    const auto neighbours =
-        task_.neighbours.empty()
-            ? corpus_.nearest(cat(task_.title, '\n', prose()), kNeighbours, task_.path)
-            : task_.neighbours;
+    const auto neighbours = task_.neighbours ? *task_.neighbours
+                                             : corpus_.nearest(cat(task_.title, '\n', prose()),
+                                                               kNeighbours, task_.path);
     std::map<std::string, Vote> votes;
     double all_support = 0;
     for (std::size_t i = 0; i < std::min(kNeighbours, neighbours.size()); ++i) {

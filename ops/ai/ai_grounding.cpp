@@ -1,6 +1,5 @@
 #include "ops/ai/ai_grounding.hpp"
 
-#include "ai/note_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -11,6 +10,7 @@ namespace indx {
 namespace {
 
 constexpr std::size_t kMaxAboutBytes = 100;
+constexpr std::size_t kMinSnippetPoints = 8;  ///< a word or two stands everywhere, proves nothing
 
 Json dropped(const char* code, const AiClaim& claim, const std::string& about,
              const std::string& reason) {
@@ -53,7 +53,8 @@ std::pair<std::size_t, std::size_t> cited_bytes(const AiClaim& claim, const Note
 }  // namespace
 
 bool is_grounded(const Evidence& evidence, const NoteFile& file, const ParsedNote& note) {
-  if (evidence.line == 0) return true;  // the title that the file name gives
+  if (!is_valid_utf8(evidence.quote)) return false;  // no answer can quote it as it is
+  if (evidence.line == 0) return true;               // the title that the file name gives
   if (evidence.begin > evidence.end || evidence.end > file.bytes.size()) return false;
   if (file.bytes.compare(evidence.begin, evidence.end - evidence.begin, evidence.quote) != 0)
     return false;
@@ -83,7 +84,12 @@ AiClaim claim_from_json(const Json& json) {
 
 void AiSources::add(AiNote note) {
   const auto path = note.file.path.str();
+  texts_.erase(path);
   notes_.insert_or_assign(path, std::move(note));
+}
+
+const NoteText& AiSources::text_of(const AiNote& source) const {
+  return texts_.try_emplace(source.file.path.str(), source.file.bytes).first->second;
 }
 
 const AiNote* AiSources::find(const std::string& path) const {
@@ -100,18 +106,17 @@ AiSources::Verdict AiSources::verify(const AiClaim& claim, const std::string& ab
     return refuse("citation_invalid", "It is none of the notes that were read.");
   if (!claim.etag.empty() && claim.etag != source->file.etag)
     return refuse("citation_drift", "It names another version than was read.");
+  if (count_code_points(trim(claim.snippet)) < kMinSnippetPoints)
+    return refuse("citation_invalid", "The snippet is too short.");
   if (claim.line < 0) return refuse("citation_invalid", "The note has no such line.");
   if (!claim.anchor.empty() && !has_heading(*source->note, claim.anchor) &&
       !has_block(*source->note, claim.anchor))
     return refuse("citation_invalid", "The note has no such heading or block.");
 
-  const std::string_view bytes = source->file.bytes;
-  const NoteText text(bytes);
   const auto [begin, end] = cited_bytes(claim, source->file);
   if (begin >= end) return refuse("citation_invalid", "The note has no such place.");
-  auto found = text.find_quote(claim.snippet, begin);
-  if (!found || found->end > end)
-    return refuse("citation_invalid", "The snippet does not stand there.");
+  const auto found = text_of(*source).find_quote(claim.snippet, begin, end);
+  if (!found) return refuse("citation_invalid", "The snippet does not stand there.");
   if (claim.line > 0 && found->line != claim.line)
     return refuse("citation_invalid", "The snippet does not stand in that line.");
   if (!claim.anchor.empty() && has_heading(*source->note, claim.anchor) &&

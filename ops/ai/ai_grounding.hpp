@@ -1,5 +1,6 @@
 #pragma once
 #include "ai/evidence.hpp"
+#include "ai/note_text.hpp"
 #include "ops/ai/ai_notes.hpp"
 #include "ops/ai/ai_result.hpp"
 
@@ -25,17 +26,22 @@ struct AiClaim {
 };
 AiClaim claim_from_json(const Json& json);
 
-/// The notes that a call has read, by path.
+/// The notes that a call has read, by path. One thread.
 class AiSources {
  public:
+  AiSources() = default;
+  AiSources(AiSources&&) = default;
+  AiSources(const AiSources&) = delete;  // its texts are views of its notes
+  AiSources& operator=(const AiSources&) = delete;
+
   void add(AiNote note);
   bool empty() const { return notes_.empty(); }
   const AiNote* find(const std::string& path) const;
 
   /// The citation that the claim stands for, or the warning why there is none: `citation_drift` for
-  /// another version, `citation_invalid` for a note that was not read, a snippet that the note does
-  /// not hold, or a line, anchor or span at which it does not stand. `about` names the claim's
-  /// owner in the warning: the text of a key point, a field.
+  /// another version, `citation_invalid` for a note that was not read, a snippet of less than eight
+  /// characters or that the note does not hold, or a line, anchor or span at which it does not
+  /// stand. `about` names the claim's owner in the warning: the text of a key point, a field.
   struct Verdict {
     std::optional<AiCitation> citation;
     Json warning;
@@ -43,7 +49,10 @@ class AiSources {
   Verdict verify(const AiClaim& claim, const std::string& about) const;
 
  private:
+  const NoteText& text_of(const AiNote& source) const;
+
   std::map<std::string, AiNote> notes_;
+  mutable std::map<std::string, NoteText> texts_;  ///< made when the first claim names the note
 };
 
 /// Takes away the citations of notes that changed since they were read, with one warning a note.

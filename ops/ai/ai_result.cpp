@@ -29,11 +29,12 @@ AiCitation to_citation(const Evidence& evidence, const std::string& path, const 
   AiCitation citation;
   citation.path = path;
   citation.etag = etag;
-  citation.snippet = std::string(prefix_at_grapheme(evidence.quote, kMaxSnippetBytes));
+  const auto snippet = prefix_at_grapheme(evidence.quote, kMaxSnippetBytes);
+  citation.snippet = replace_invalid_utf8(snippet);
   if (!evidence.anchor.empty()) citation.anchor = evidence.anchor;
   if (evidence.line > 0) {
     citation.line = evidence.line;
-    citation.span = {evidence.begin, evidence.end};
+    citation.span = {evidence.begin, evidence.begin + snippet.size()};
   }
   return citation;
 }

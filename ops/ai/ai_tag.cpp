@@ -10,6 +10,7 @@
 #include "ops/operations.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace indx {
@@ -112,11 +113,14 @@ struct NoteResult {
   JsonObject properties;  ///< {tags: the property as it is in the file}
   std::vector<Json> warnings;
   AiCost cost;
+  std::int64_t tokens = 0;
   std::string source = "model";
   static Fields<NoteResult> fields() {
     return {field("suggestions", &NoteResult::suggestions, ""),
             field("properties", &NoteResult::properties, ""),
-            field("warnings", &NoteResult::warnings, ""), field("cost", &NoteResult::cost, ""),
+            field("warnings", &NoteResult::warnings, ""),
+            field("cost", &NoteResult::cost, ""),
+            field("tokens", &NoteResult::tokens, ""),
             field("source", &NoteResult::source, "")};
   }
 };
@@ -135,11 +139,32 @@ TagOptions to_options(const Input& in) {
   return options;
 }
 
+/// Notes with each folded tag, of those that AI may read: a tag is text of its notes.
+Result<std::map<std::string, int>> readable_tags(Context& ctx) {
+  const auto corpus = INDX_TRY(ctx.index().corpus());
+  std::map<std::string, int> counts;
+  for (std::size_t i = 0; i < corpus->size(); ++i) {
+    if (!ai_may_read(ctx.config().ai, corpus->path(i))) continue;
+    std::set<std::string> own;
+    for (const auto& tag : corpus->tags(i)) own.insert(fold_case(tag));
+    for (const auto& tag : own) ++counts[tag];
+  }
+  return counts;
+}
+
 /// The vault's own words, as the first step keeps them.
 Result<Json> vocabulary_rows(Context& ctx) {
+  const auto& ai = ctx.config().ai;
+  const bool has_globs = !ai.allow_globs.empty() || !ai.deny_globs.empty();
+  const auto readable = has_globs ? INDX_TRY(readable_tags(ctx)) : std::map<std::string, int>();
   Json rows = Json::array();
   const auto tags = INDX_TRY(ctx.index().tags());
-  for (const auto& tag : tags) rows.push_back(Json::array({tag.tag, tag.count}));
+  for (const auto& tag : tags) {
+    const auto found = readable.find(fold_case(tag.tag));
+    if (has_globs && found == readable.end()) continue;
+    const auto count = has_globs ? std::min(tag.count, found->second) : tag.count;
+    rows.push_back(Json::array({tag.tag, count}));
+  }
   return rows;
 }
 std::vector<VocabularyTag> to_vocabulary(const Json& rows) {
@@ -170,8 +195,8 @@ NoteSuggestions to_suggestions(const TagReply& reply, const NoteFile& file, cons
 Result<TagReply> ask(Context& lane, const TagTask& task, const Corpus& corpus, const Input& in,
                      NoteResult& result) {
   if (!lane.models().can_generate()) return extractive_tags(task, corpus);
-  GenerateRequest request = tagging_prompt(task, lane.config().ai, in.seed);
-  if (in.max_tokens) request.max_output_tokens = *in.max_tokens;
+  const GenerateRequest request =
+      tagging_prompt(task, lane.config().ai, in.seed, in.max_tokens.value_or(0));
   const GenerateReply reply =
       INDX_TRY(ask_model(lane, request, task.path, result.cost, result.warnings));
   return parse_tagging_reply(task, reply);
@@ -191,10 +216,13 @@ Result<Json> suggest(Context& lane, const ScopedNote& scoped,
   task.vocabulary = vocabulary;
   task.neighbours =
       corpus->nearest(std::string_view(source.file.bytes).substr(note.frontmatter.body_begin),
-                      kNeighbours, scoped.path);
+                      kNeighbours, [&](const std::string& path) {
+                        return path != scoped.path && ai_may_read(lane.config().ai, path);
+                      });
   task.options = to_options(in);
 
   NoteResult result;
+  result.tokens = estimate_tokens(task.bytes);
   const TagReply reply = INDX_TRY(ask(lane, task, *corpus, in, result));
   result.source = reply.source;
   for (const auto& entry : reply.warnings) result.warnings.push_back(entry);
@@ -275,14 +303,17 @@ Result<Output> tag(Context& ctx, const Input& in, AiInvocation& invocation) {
   std::vector<PlannedWrite> plan;
   std::set<std::string> existing, fresh;
   AiTotal total;
+  std::int64_t tokens = 0;
   for (const auto& json : stored) {
     if (!json) continue;
     NoteResult note;
     Codec<NoteResult>::decode(*json, note);
     total.add(note.cost);
+    tokens += note.tokens;
     collect(out, note, existing, fresh);
     plan.push_back(plan_write(note, in.apply_mode));
   }
+  out.scope_resolved.total_tokens = tokens;
   out.vocabulary = {{existing.begin(), existing.end()}, {fresh.begin(), fresh.end()}};
   out.usage = invocation.usage = total.usage();
   if (in.cite) INDX_TRY(check_grounding(out.citations.size(), out.warnings, "No suggestion"));

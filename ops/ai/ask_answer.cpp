@@ -18,7 +18,6 @@ namespace {
 
 constexpr int kAskVersion = 1;  // raise it with prompt and rules: stored steps are not reused then
 constexpr std::int64_t kMinBlockTokens = 64;
-constexpr std::size_t kMinQuotePoints = 8;  ///< a word or two stands everywhere and proves nothing
 constexpr std::size_t kEmbedBatch = 32;
 
 /// The notes of a context at their versions, and the chunks of those that still are at them.
@@ -120,11 +119,7 @@ void verify_citations(const AnswerReply& reply, const AskSources& sources, AskRe
   bool has_dropped = false;
   for (const auto& given : reply.citations) {
     const auto claim = claim_from_json(given);
-    AiSources::Verdict verdict;
-    if (count_code_points(claim.snippet) < kMinQuotePoints)
-      verdict.warning = ai_warning("citation_invalid", claim.path, "The snippet is too short.");
-    else
-      verdict = verify_shown(notes, sources.chunks, claim);
+    AiSources::Verdict verdict = verify_shown(notes, sources.chunks, claim);
     if (!verdict.citation) {
       has_dropped = true;
       result.warnings.push_back(std::move(verdict.warning));

@@ -19,7 +19,6 @@
 namespace indx {
 namespace {
 
-constexpr std::size_t kLeastSnippet = 8;  ///< code points: a word or two stands everywhere
 constexpr std::size_t kMostReasonParts = 5;
 
 /// Four digits say all that there is to say, and make equal what differs in nothing else.
@@ -73,7 +72,7 @@ Result<std::vector<RelatedNote>> read_related(Context& lane, std::vector<PooledN
 
 void cite_text(const AiNote& note, const std::optional<Evidence>& evidence,
                std::vector<AiCitation>& citations) {
-  if (evidence && is_valid_utf8(evidence->quote) && is_grounded(*evidence, note.file, *note.note))
+  if (evidence && is_grounded(*evidence, note.file, *note.note))
     citations.push_back(to_citation(*evidence, note.file.path.str(), note.file.etag));
 }
 
@@ -210,10 +209,8 @@ class Relater {
     if (!call_.cite) return;
     for (const auto& support : claim.support) {
       const auto named = claim_from_json(support);
-      const bool is_of_pair = named.path == edge.src_path || named.path == edge.dst_path;
-      if (!is_of_pair || count_code_points(trim(named.snippet)) < kLeastSnippet) {
-        refuse(named.path, edge,
-               is_of_pair ? "The snippet is too short." : "It is neither of the two notes.");
+      if (named.path != edge.src_path && named.path != edge.dst_path) {
+        refuse(named.path, edge, "It is neither of the two notes.");
         continue;
       }
       auto verdict = sources.verify(named, edge.dst_path);

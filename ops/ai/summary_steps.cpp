@@ -17,8 +17,6 @@ namespace {
 constexpr int kSummaryPromptVersion = 1;  // raise it with the prompts: stored steps are not reused
 constexpr std::size_t kMaxOutlineRows = 1000;
 constexpr std::int64_t kMinPieceTokens = 64;
-constexpr std::size_t kMinSnippetPoints =
-    8;  ///< a word or two stands everywhere and proves nothing
 
 Error too_large(std::int64_t tokens, const std::string& what) {
   return make_error(Reason::AiInputTooLarge,
@@ -136,14 +134,7 @@ void verify_points(const SummaryReply& reply, const AiSources& sources, SummaryR
   for (const auto& claimed : reply.points) {
     SummaryPoint point{claimed.text, {}};
     for (const auto& support : claimed.support) {
-      const auto claim = claim_from_json(support);
-      if (count_code_points(claim.snippet) < kMinSnippetPoints) {
-        Json warning = ai_warning("citation_invalid", claim.path, "The snippet is too short.");
-        warning["key"] = std::string(prefix_at_grapheme(claimed.text, 100));
-        result.warnings.push_back(std::move(warning));
-        continue;
-      }
-      auto verdict = sources.verify(claim, claimed.text);
+      auto verdict = sources.verify(claim_from_json(support), claimed.text);
       if (verdict.citation)
         point.citations.push_back(std::move(*verdict.citation));
       else

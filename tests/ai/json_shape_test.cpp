@@ -35,4 +35,11 @@ TEST_CASE("JSON from outside is refused when broken or nested too deep", "[ai]")
       parse_untrusted_json(std::string(100000, '[') + std::string(100000, ']')).has_value());
 }
 
+TEST_CASE("a whole number is an integer however large it is", "[ai]") {
+  const Json schema{{"type", "integer"}};
+  CHECK(shape_errors(Json(1e300), schema).empty());
+  CHECK(shape_errors(Json(-1e300), schema).empty());
+  CHECK_FALSE(shape_errors(Json(0.5), schema).empty());
+}
+
 }  // namespace indx

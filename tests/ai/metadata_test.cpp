@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
+
 namespace indx {
 namespace {
 
@@ -176,6 +178,37 @@ TEST_CASE("two values of an enumeration in one text are no answer", "[ai]") {
   const auto status = wanted("status", "enum", {"open", "closed"});
   CHECK(found("The issue is open again since Monday.\n", status) == "open");
   CHECK(found("It was closed, then it was open.\n", status).is_null());
+}
+
+TEST_CASE("punctuation of the property block or the title is no quote", "[ai][C62]") {
+  const std::string bytes = "---\nowner: Bo\n---\nText.\n";
+  const NoteText note(bytes);
+  int refused = 0;
+  const auto found = [&](const char* quote) {
+    return ground_quotes(note, bytes, "A -- title", Json::array({quote}), [&] { ++refused; });
+  };
+
+  CHECK(found("---").empty());
+  CHECK(found("--").empty());
+  CHECK(refused == 2);
+  CHECK(found("owner: Bo").size() == 1);
+  CHECK(found("title").size() == 1);
+}
+
+TEST_CASE("a model's endless lists are not read to their end", "[ai][C62]") {
+  std::string why;
+  Json list = Json::array();
+  for (int i = 0; i < 200000; ++i) list.push_back(std::to_string(i));
+
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK_FALSE(checked_value(wanted("x", "list"), list, &why).has_value());
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(2));
+  CHECK(why == "It has 200000 items.");
+
+  const std::string bytes = "Text.\n";
+  int refused = 0;
+  CHECK(ground_quotes(NoteText(bytes), bytes, "", list, [&] { ++refused; }).empty());
+  CHECK(refused == 10);
 }
 
 }  // namespace indx

@@ -1,5 +1,6 @@
 #include "ai/note_text.hpp"
 
+#include "ai/extractive/sentences.hpp"
 #include "ai/extractive/tokens.hpp"
 
 #include <catch2/catch.hpp>
@@ -94,6 +95,62 @@ TEST_CASE("hostile notes take no quadratic time", "[ai]") {
     CHECK(NoteText(bytes).prose().size() == bytes.size());
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(2));
   }
+}
+
+TEST_CASE("a line of megabytes is read once, whatever its marks leave open", "[ai]") {
+  for (const char* unit : {"[[", "[[a|", "](", "<a", "`a``b"}) {
+    std::string bytes;
+    while (bytes.size() < 2000000) bytes += unit;
+    CAPTURE(unit);
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(NoteText(bytes).prose().size() == bytes.size());
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
+  }
+  std::string links;
+  while (links.size() < 2000000) links += "[[";
+  links += "]]";
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(NoteText(links).prose().size() == links.size());
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
+}
+
+TEST_CASE("many sentences in one line are cut in one pass over it", "[ai]") {
+  std::string bytes;
+  while (bytes.size() < 500000) bytes += "Roses bloom here. ";
+  const NoteText text(bytes);
+
+  const auto begin = std::chrono::steady_clock::now();
+  const auto sentences = note_sentences(bytes, text);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
+
+  CHECK(sentences.size() == bytes.size() / 18);
+  CHECK(bytes.substr(sentences.back().begin, 17) == "Roses bloom here.");
+}
+
+TEST_CASE("marks are blanked as before when one stands in the way of another", "[ai]") {
+  CHECK(words_of("a [[x)|b]] [c](d) e) f") == "a b c e f");
+  CHECK(words_of("a ](b c\n\n) d <e f\n\n> g") == "a b c d e f g");
+  CHECK(words_of("``a `b` c\n\n``d`` e") == "a c e");
+}
+
+TEST_CASE("a quote ends with a whole character, also where that is white space of two bytes",
+          "[ai][D38]") {
+  const std::string bytes = "Roses  bloom\xC2\xA0in June.\n";
+
+  const auto found = NoteText(bytes).find_quote("Roses bloom\xC2\xA0");
+
+  REQUIRE(found.has_value());
+  CHECK(found->quote == "Roses  bloom");
+}
+
+TEST_CASE("a quote is looked for between two places", "[ai]") {
+  const std::string bytes = "Roses  bloom.\nRoses bloom.\n";
+  const NoteText note(bytes);
+
+  REQUIRE(note.find_quote("Roses bloom", 0, 13).has_value());
+  CHECK(note.find_quote("Roses bloom", 0, 13)->line == 1);
+  CHECK(note.find_quote("Roses bloom", 0, 20)->line == 1);
+  CHECK_FALSE(note.find_quote("Roses bloom", 14, 20).has_value());
 }
 
 TEST_CASE("a phrase and a tag are the same under one key", "[ai]") {

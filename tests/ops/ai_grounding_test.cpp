@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
+
 namespace indx {
 namespace {
 
@@ -106,6 +108,62 @@ TEST_CASE("nothing left to cite is an error only when something was dropped", "[
   REQUIRE_FALSE(failed);
   CHECK(failed.error().reason == Reason::AiGroundingFailed);
   CHECK(failed.error().details["dropped"].size() == 1);
+}
+
+TEST_CASE("a snippet of a word or two proves nothing, also with spaces around it", "[ops][D40]") {
+  CitedWorld world;
+
+  CHECK(world.verdict({{"path", "a.md"}, {"snippet", "in"}}) == "citation_invalid");
+  CHECK(world.verdict({{"path", "a.md"}, {"snippet", "in          "}}) == "citation_invalid");
+  CHECK(world.verdict({{"path", "a.md"}, {"snippet", "  A block.  "}}) == "line 12");
+}
+
+TEST_CASE("a snippet with other white space is found in its span, whatever stands behind",
+          "[ops][D38][D40]") {
+  CitedWorld world;
+  world.files["a.md"] = "The roses  bloom.\n\nThe roses bloom.\n";
+
+  CHECK(world.verdict({{"path", "a.md"}, {"snippet", "The roses bloom"}, {"span", {std::size_t{0}, std::size_t{17}}}}) ==
+        "line 1");
+}
+
+TEST_CASE("the span of a citation holds its snippet and no more", "[ops][D38]") {
+  Evidence evidence;
+  for (int i = 0; i < 100; ++i) evidence.quote += "wörds ";
+  evidence.line = 2;
+  evidence.begin = 10;
+  evidence.end = 10 + evidence.quote.size();
+
+  const auto citation = to_citation(evidence, "a.md", "e");
+
+  CHECK(citation.snippet.size() < evidence.quote.size());
+  CHECK(citation.span == std::vector<std::size_t>{10, 10 + citation.snippet.size()});
+}
+
+TEST_CASE("bytes that are no UTF-8 are not cited", "[ops][D38]") {
+  CitedWorld world;
+  world.files["a.md"] = "caf\xE9 roses\n";
+  FakeContext context(world);
+  const AiNote note = read_scoped(context, {"a.md", world.etag("a.md")}).value();
+
+  CHECK_FALSE(is_grounded({"caf\xE9 roses", 1, "", 0, 10}, note.file, *note.note));
+  CHECK(is_grounded({"roses", 1, "", 5, 10}, note.file, *note.note));
+}
+
+TEST_CASE("hundreds of claims about a large note are checked with one reading of it", "[ops]") {
+  CitedWorld world;
+  while (world.files["a.md"].size() < 2000000)
+    world.files["a.md"] += "Roses bloom [here](x) in June.\n";
+  const auto sources = world.sources();
+
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 200; ++i) {
+    AiClaim claim;
+    claim.path = "a.md";
+    claim.snippet = "Roses bloom [here](x)";
+    CHECK(sources.verify(claim, "p").citation.has_value());
+  }
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
 }
 
 }  // namespace indx

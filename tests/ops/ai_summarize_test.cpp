@@ -385,4 +385,22 @@ TEST_CASE("summarizing writes nothing and needs only the right to read", "[ops][
   CHECK(world.events[0]["data"].dump().find("pruned") == std::string::npos);
 }
 
+TEST_CASE("without a model a sentence that is no UTF-8 is not quoted", "[ops][C8][D38]") {
+  GardenNotes world;
+  world.can_generate = false;
+  world.files["a.md"] =
+      "The caf\xE9 by the river opens at nine.\n\nRoses are pruned in early spring here.\n";
+
+  const Json answer = *run_operation(world, ai_summarize(), summary_call());
+
+  CHECK_NOTHROW(answer.dump());
+  CHECK(answer["summary"]["text"].get<std::string>().find("Roses are pruned") != std::string::npos);
+  for (const auto& citation : answer["citations"]) {
+    const auto& bytes = world.files.at(citation["path"].get<std::string>());
+    const auto begin = citation["span"][0].get<std::size_t>();
+    const auto end = citation["span"][1].get<std::size_t>();
+    CHECK(bytes.substr(begin, end - begin) == citation["snippet"].get<std::string>());
+  }
+}
+
 }  // namespace indx

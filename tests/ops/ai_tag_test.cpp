@@ -399,4 +399,37 @@ TEST_CASE("a scope never leaves the paths of the caller", "[ops][A81][D32]") {
 }
 
 }  // namespace
+TEST_CASE("tags of notes that AI may not read reach no model and no answer",
+          "[ops][C52][C87][D17]") {
+  FiveNotes world;
+  world.config.ai.deny_globs = {"e.md"};
+  world.files["d.md"] = "about gardening here #open\n";
+  world.files["e.md"] = "about gardening here #canary #open\n";
+
+  SECTION("with a model") {
+    REQUIRE(run_operation(world, ai_tag(), glob_call()));
+    for (const auto& request : world.requests)
+      CHECK(request.messages[0].content.find("canary") == std::string::npos);
+    CHECK(world.requests[0].messages[0].content.find("open") != std::string::npos);
+  }
+  SECTION("without one") {
+    world.can_generate = false;
+    const Json answer = *run_operation(
+        world, ai_tag(), glob_call({{"vocabulary", {{"min_confidence", 0}}}, {"cite", false}}));
+    CHECK(answer.dump().find("canary") == std::string::npos);
+    for (const auto& note : answer["suggestions"])
+      CHECK(note.dump().find("e.md") == note.dump().npos);
+  }
+}
+
+TEST_CASE("a token limit above that of the configuration counts as it", "[ops][C48][D13]") {
+  FiveNotes world;
+  world.config.ai.max_output_tokens = 500;
+
+  const Json answer = *run_operation(world, ai_tag(), glob_call({{"max_tokens", 9000}}));
+
+  CHECK(world.requests[0].max_output_tokens == 500);
+  CHECK(answer["scope_resolved"]["total_tokens"].get<int>() > 0);
+}
+
 }  // namespace indx
