@@ -98,11 +98,12 @@ Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
   Json output = INDX_TRY(std::move(result));
   if (open.is_stored) return output;
   INDX_TRY(change_leased([lease = *run_->lease, step = StepRecord{full, inputs_hash, output},
-                          usage = std::exchange(unsettled_, {})](State& state) -> Result<Json> {
+                          usage = unsettled_](State& state) -> Result<Json> {
     for (const auto& record : usage) INDX_TRY(state.usage.finish(record));
     INDX_TRY(state.queue.put_step(lease, step));
     return Json();
   }));
+  unsettled_.clear();  // where the step was refused, they are committed without it
   core_.parts.metrics.job_steps.add();
   return output;
 }
