@@ -384,6 +384,9 @@ void EngineContext::emit(const std::string& kind, const Json& data) {
               .actor = std::string(name(run_->principal.surface)),
               .subject = run_->principal.subject,
               .data = data};
+  // A failure was told by a try that failed; the success of a later one is news.
+  const std::string told_as = !data.contains("ok") ? "" : data["ok"] == true ? "ok" : "failed";
+  bool has_told_failure = false;
   std::string key;
   if (is_job()) {
     event.job_id = run_->lease->job.value;
@@ -395,12 +398,16 @@ void EngineContext::emit(const std::string& kind, const Json& data) {
         log_warn("a run tells too many events; the others are left out", {{"kind", kind}});
       return;
     }
-    const auto stored = stored_step(key, "");
+    const auto stored = stored_step(key, told_as);
     if (stored.has_value() && *stored) return;  // told before the restart
+    const auto failure = stored_step(key, "failed");
+    has_told_failure = failure.has_value() && failure->has_value();
   }
-  const auto tell = [event, key, lease = run_->lease](State& state) -> Result<Json> {
-    if (lease) INDX_TRY(state.queue.put_step(*lease, {key, "", Json()}));
-    if (event.kind == "ai.invocation") INDX_TRY(state.usage.count_invocation(state.clock.now()));
+  const bool counts = event.kind == "ai.invocation" && !has_told_failure;
+  const auto tell = [event, key, told_as, counts,
+                     lease = run_->lease](State& state) -> Result<Json> {
+    if (lease) INDX_TRY(state.queue.put_step(*lease, {key, told_as, Json()}));
+    if (counts) INDX_TRY(state.usage.count_invocation(state.clock.now()));
     INDX_TRY(state.tell(event));
     return Json();
   };

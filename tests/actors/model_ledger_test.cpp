@@ -56,4 +56,26 @@ TEST_CASE("what a try paid for is recorded, though its step comes too late to be
   CHECK(spent() > 0);
 }
 
+TEST_CASE("a job that fails and succeeds then tells of both, each once", "[actors][jobs][D68]") {
+  std::atomic<int> tries = 0;
+  JobEngine running({test_operation("flaky",
+                                    [&](Context& ctx, const TestAsk&) -> Result<TestSaid> {
+                                      const bool is_ok = ++tries == 3;
+                                      ctx.emit("ai.invocation", {{"op", "flaky"}, {"ok", is_ok}});
+                                      if (is_ok) return TestSaid{"done"};
+                                      return make_error(Reason::Unavailable, "Not now.");
+                                    },
+                                    {.retry = {.base = milliseconds(1), .cap = milliseconds(1)}})});
+
+  const JobId id = running.begin("flaky");
+
+  REQUIRE(running.comes_to(id, JobState::Succeeded));
+  const auto history = running.call("job_events", {{"id", id.value}}).result;
+  REQUIRE(history);
+  Json told = Json::array();
+  for (const auto& event : (*history)["events"])
+    if (event["kind"] == "ai.invocation") told.push_back(event["data"]["ok"]);
+  CHECK(told == Json({false, true}));
+}
+
 }  // namespace indx
