@@ -56,7 +56,7 @@ TEST_CASE("an answer that is there is given also where nothing can be written", 
   cache.put({{"k", answer("x"), kDay}}, folder.clock.now());
   auto db = Database::open(folder.path(), {.durability = Durability::Off});
   REQUIRE(db.has_value());
-  REQUIRE(db->execute("CREATE TRIGGER full BEFORE INSERT ON lookups BEGIN SELECT RAISE(ABORT, "
+  REQUIRE(db->execute("CREATE TRIGGER no_room BEFORE INSERT ON lookups BEGIN SELECT RAISE(ABORT, "
                       "'no room'); END")
               .has_value());
 
