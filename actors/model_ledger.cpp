@@ -69,11 +69,13 @@ void end_call(Core& core, UsageRecord& record, const std::optional<AiUsage>& bil
   if (billed || (error != nullptr && is_free_of_charge(*error))) record.reserved_usd = 0;
 }
 
+// Past the limit of changes that wait: this one ends what another began, and whoever is refused
+// here would leave money set aside until the next start.
 Status commit_call(Core& core, const UsageRecord& record) {
-  INDX_TRY(core.change([record](State& state) -> Result<Json> {
+  INDX_TRY(core.state_writer.change(StateChange{[record](State& state) -> Result<Json> {
     INDX_TRY(state.usage.finish(record));
     return Json();
-  }));
+  }}));
   return {};
 }
 
