@@ -339,8 +339,9 @@ Result<GenerateReply> EngineContext::call_model(Provider& called, const Generate
   if (listener && reply.has_value() && reply->came_whole) listener->note_unsupported();
   if (is_job() && !reply.has_value() && asks_to_wait(reply.error()))
     reply = hold(snoozed_by(reply.error()));
-  if (open_step_ != nullptr) return reply;  // committed together with the step's result
-  for (const auto& used : std::exchange(unsettled_, {})) INDX_TRY(commit_call(core_, used));
+  if (open_step_ != nullptr) return reply;            // committed together with the step's result
+  for (; !unsettled_.empty(); unsettled_.pop_back())  // one that cannot be stored is not lost
+    INDX_TRY(commit_call(core_, unsettled_.back()));
   return reply;
 }
 

@@ -98,11 +98,12 @@ Result<Json> EngineContext::step(std::string_view key, const Json& inputs,
   Json output = INDX_TRY(std::move(result));
   if (open.is_stored) return output;
   INDX_TRY(change_leased([lease = *run_->lease, step = StepRecord{full, inputs_hash, output},
-                          usage = std::exchange(unsettled_, {})](State& state) -> Result<Json> {
+                          usage = unsettled_](State& state) -> Result<Json> {
     for (const auto& record : usage) INDX_TRY(state.usage.finish(record));
     INDX_TRY(state.queue.put_step(lease, step));
     return Json();
   }));
+  unsettled_.clear();  // where the step was refused, they are committed without it
   core_.parts.metrics.job_steps.add();
   return output;
 }
@@ -383,6 +384,9 @@ void EngineContext::emit(const std::string& kind, const Json& data) {
               .actor = std::string(name(run_->principal.surface)),
               .subject = run_->principal.subject,
               .data = data};
+  // A failure was told by a try that failed; the success of a later one is news.
+  const std::string told_as = !data.contains("ok") ? "" : data["ok"] == true ? "ok" : "failed";
+  bool has_told_failure = false;
   std::string key;
   if (is_job()) {
     event.job_id = run_->lease->job.value;
@@ -394,12 +398,16 @@ void EngineContext::emit(const std::string& kind, const Json& data) {
         log_warn("a run tells too many events; the others are left out", {{"kind", kind}});
       return;
     }
-    const auto stored = stored_step(key, "");
+    const auto stored = stored_step(key, told_as);
     if (stored.has_value() && *stored) return;  // told before the restart
+    const auto failure = stored_step(key, "failed");
+    has_told_failure = failure.has_value() && failure->has_value();
   }
-  const auto tell = [event, key, lease = run_->lease](State& state) -> Result<Json> {
-    if (lease) INDX_TRY(state.queue.put_step(*lease, {key, "", Json()}));
-    if (event.kind == "ai.invocation") INDX_TRY(state.usage.count_invocation(state.clock.now()));
+  const bool counts = event.kind == "ai.invocation" && !has_told_failure;
+  const auto tell = [event, key, told_as, counts,
+                     lease = run_->lease](State& state) -> Result<Json> {
+    if (lease) INDX_TRY(state.queue.put_step(*lease, {key, told_as, Json()}));
+    if (counts) INDX_TRY(state.usage.count_invocation(state.clock.now()));
     INDX_TRY(state.tell(event));
     return Json();
   };

@@ -3,6 +3,7 @@
 #include "actors/core.hpp"
 #include "actors/state.hpp"
 #include "ai/prices.hpp"
+#include "ai/rate_limit.hpp"
 #include "base/text.hpp"
 
 namespace indx {
@@ -17,10 +18,10 @@ Error price_is_unknown(const UsageRecord& record) {
       {{"limit", "daily_cost"}, {"provider", record.provider}, {"model", record.model}});
 }
 
-/// The server answered that it did nothing.
+/// The server did nothing: it said so, or never heard of the call.
 bool is_free_of_charge(const Error& error) {
-  return error.reason == Reason::AiInputTooLarge ||
-         (error.reason == Reason::AiProviderError && error.details.value("cause", "") == "status");
+  return error.reason == Reason::AiInputTooLarge || error.reason == Reason::ValidationFailed ||
+         (error.reason == Reason::AiProviderError && used_tokens(error) == 0);
 }
 
 /// An answer may be on its way that nobody will read.
@@ -55,22 +56,26 @@ void end_call(Core& core, UsageRecord& record, const std::optional<AiUsage>& bil
   record.finished_at = parts.clock.now();
   record.status = error == nullptr ? "succeeded" : is_cut_off(*error) ? "interrupted" : "failed";
   if (billed) {
-    record.input_tokens = static_cast<int>(billed->input_tokens);
-    record.output_tokens = static_cast<int>(billed->output_tokens);
+    record.input_tokens = billed->input_tokens;
+    record.output_tokens = billed->output_tokens;
     record.cost_usd = billed->cost_usd;
     record.source = billed->source;
-    parts.metrics.ai_tokens.of({record.provider, "input"}).add(record.input_tokens);
-    parts.metrics.ai_tokens.of({record.provider, "output"}).add(record.output_tokens);
+    parts.metrics.ai_tokens.of({record.provider, "input"})
+        .add(static_cast<double>(record.input_tokens));
+    parts.metrics.ai_tokens.of({record.provider, "output"})
+        .add(static_cast<double>(record.output_tokens));
     if (record.cost_usd) parts.metrics.ai_cost_usd.of({record.provider}).add(*record.cost_usd);
   }
   if (billed || (error != nullptr && is_free_of_charge(*error))) record.reserved_usd = 0;
 }
 
+// Past the limit of changes that wait: this one ends what another began, and whoever is refused
+// here would leave money set aside until the next start.
 Status commit_call(Core& core, const UsageRecord& record) {
-  INDX_TRY(core.change([record](State& state) -> Result<Json> {
+  INDX_TRY(core.state_writer.change(StateChange{[record](State& state) -> Result<Json> {
     INDX_TRY(state.usage.finish(record));
     return Json();
-  }));
+  }}));
   return {};
 }
 

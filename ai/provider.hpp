@@ -69,8 +69,9 @@ class Provider {
   virtual bool can_generate() const = 0;
   /// Errors: `ai_provider_error` {provider, upstream_status, upstream_message, retry_after_ms?,
   /// usage? (the call was billed), cause: timeout | connect | status | parse | schema | refused |
-  /// too_large | replay, may_ask_again?}, `ai_input_too_large`, `cancelled`. One call is one
-  /// exchange: retries are generate_with_retry's business.
+  /// too_large | replay, was_sent: false? (no connection came about), may_ask_again?},
+  /// `ai_input_too_large`, `cancelled`. One call is one exchange: retries are
+  /// generate_with_retry's business.
   virtual Result<GenerateReply> generate(const GenerateRequest& request,
                                          const CancelToken& cancel) = 0;
 

@@ -98,8 +98,11 @@ std::optional<std::int64_t> used_tokens(const Result<GenerateReply>& reply) {
   const auto& details = reply.error().details;
   if (!details.is_object()) return std::nullopt;
   const auto usage = details.find("usage");
-  if (usage == details.end() || !usage->is_object())
-    return details.value("cause", "") == "status" ? std::optional(std::int64_t{0}) : std::nullopt;
+  if (usage == details.end() || !usage->is_object()) {
+    const bool is_refused = details.value("cause", "") == "status";
+    if (is_refused || !details.value("was_sent", true)) return 0;
+    return std::nullopt;
+  }
   const auto number = [&](const char* key) {
     const auto it = usage->find(key);
     return it != usage->end() && it->is_number_integer() ? it->get<std::int64_t>()

@@ -76,7 +76,7 @@ class RateLimiter {
 /// An upper-biased estimate of what a call uses: its prompt and schema, and the longest answer.
 std::int64_t estimate_call_tokens(const GenerateRequest& request);
 /// What a call has used, by its reply or an error that was billed; none for one that the server
-/// refused with a status. nullopt: nobody knows, as after a timeout.
+/// refused with a status, or that was never sent. nullopt: nobody knows, as after a timeout.
 std::optional<std::int64_t> used_tokens(const Result<GenerateReply>& reply);
 
 /// Whether the provider asks to be left alone for a while: a 429 that is no used-up budget, or

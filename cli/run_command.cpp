@@ -11,6 +11,7 @@
 
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <unistd.h>
 
 namespace indx {
@@ -70,25 +71,38 @@ Json stream_line(const Event& event) {
 /// Events as lines while the call runs, or a bar on a terminal.
 class Progress {
  public:
-  explicit Progress(const Invocation& invocation)
-      : streams_(invocation.global.stream), bar_(STDERR_FILENO) {}
+  Progress(const Invocation& invocation, CancelToken cancel)
+      : streams_(invocation.global.stream),
+        is_for_reader_(invocation.command->operation->streams_answer()),
+        cancel_(std::move(cancel)),
+        bar_(STDERR_FILENO) {}
 
   OnEvent listener() {
     if (!streams_ && !bar_.is_shown()) return {};
     return [this](const Event& event) {
       const std::scoped_lock lock(mutex_);  // a job and its answer tell on threads of their own
-      if (streams_)
-        write_all(STDOUT_FILENO, data_text(stream_line(event), false));
-      else if (event.data.contains("progress"))
+      if (streams_) {
+        const bool is_read = write_all(STDOUT_FILENO, data_text(stream_line(event), false));
+        if (!is_read && is_for_reader_ && !leaver_.joinable()) leave();
+      } else if (event.data.contains("progress")) {
         bar_.draw(event.data["progress"]);
+      }
     };
   }
   void end() { bar_.clear(); }
 
  private:
-  const bool streams_;
+  /// Nobody reads on, so the model must not write on. Told on a thread of its own: who is told may
+  /// wait for the locks that a listener runs under.
+  void leave() {
+    leaver_ = std::jthread([cancel = cancel_] { cancel.cancel(CancelReason::Requested); });
+  }
+
+  const bool streams_, is_for_reader_;
+  const CancelToken cancel_;
   std::mutex mutex_;
   ProgressBar bar_;
+  std::jthread leaver_;
 };
 
 int print_stream_end(const Operation& operation, const Answer& answer) {
@@ -209,7 +223,7 @@ int run_command(const Invocation& typed, const Environment& env, const Registry&
   }
   std::optional<Call> next_page;
   if (is_whole_list && !call.operation->text.empty() && !invocation.global.json) next_page = call;
-  Progress progress(invocation);
+  Progress progress(invocation, call.cancel);
   Answer answer = place->dispatcher->call_and_wait(std::move(call), progress.listener());
   if (asks_first) answer = as_question(std::move(answer));
   progress.end();

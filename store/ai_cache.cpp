@@ -90,7 +90,10 @@ std::optional<Json> AiCache::find(const std::string& key, Timestamp now, millise
       if (INDX_TRY(query.step())) found = json_value(query.text(0));
     }
     if (found && found->is_null()) found.reset();
-    return count_lookup(db, now, found.has_value());
+    const Status counted = count_lookup(db, now, found.has_value());
+    // On a full disk nothing can be counted, but what is there was paid for.
+    const bool may_pass = !counted.has_value() && !is_beyond_use(counted.error());
+    return found && may_pass ? Status() : counted;
   });
   return is_usable ? found : std::nullopt;
 }

@@ -18,7 +18,7 @@ struct UsageRecord {
   std::string provider, model, job_id, item, request_id;
   /// started | succeeded | failed | interrupted: whether an answer came nobody knows
   std::string status = "started";
-  int input_tokens = 0, output_tokens = 0;
+  std::int64_t input_tokens = 0, output_tokens = 0;
   std::optional<double> cost_usd;  ///< nullopt: unknown
   /// What the call may cost at most, while nobody knows: it counts for the daily limit, and in no
   /// total of what was spent.

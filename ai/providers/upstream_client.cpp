@@ -129,8 +129,12 @@ Error UpstreamClient::transport_failure(const Error& error) const {
   if (error.reason == Reason::ValidationFailed) return error;  // a bad base URL, key or proxy
   if (error.reason == Reason::TooLarge)
     return failure("The AI provider's answer is too large.", "too_large", 200, error.message);
-  if (error.reason != Reason::Timeout)
-    return failure("The AI provider cannot be reached or broke off.", "connect", 0, error.message);
+  if (error.reason != Reason::Timeout) {
+    auto broken =
+        failure("The AI provider cannot be reached or broke off.", "connect", 0, error.message);
+    if (error.details.value("cause", "") == "connect") broken.details["was_sent"] = false;
+    return broken;
+  }
   auto timeout = failure("The AI provider did not answer in time.", "timeout", 0, error.message);
   timeout.details["limit"] = error.details.value("limit", "whole");
   return timeout;

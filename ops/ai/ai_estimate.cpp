@@ -32,9 +32,9 @@ AiEstimate to_estimate(Context& ctx, const CountedCalls& counted, std::size_t no
     estimate.cost_usd = estimate.prompt_cost_usd = 0;
     return estimate;
   }
-  estimate.cost_usd =
-      cost_of(estimate.provider, estimate.model, calls.input_tokens, calls.output_tokens);
-  estimate.prompt_cost_usd = cost_of(estimate.provider, estimate.model, calls.input_tokens, 0);
+  const auto price = price_of(ctx.config().ai, estimate.provider, estimate.model);
+  estimate.cost_usd = cost_at(price, calls.input_tokens, calls.output_tokens);
+  estimate.prompt_cost_usd = cost_at(price, calls.input_tokens, 0);
   return estimate;
 }
 

@@ -1,6 +1,7 @@
 #include "ai/providers/openai.hpp"
 
 #include "ai/providers/upstream_client.hpp"
+#include "ai/rate_limit.hpp"
 #include "base/hash.hpp"
 #include "base/http_client.hpp"
 #include "base/text.hpp"
@@ -225,6 +226,7 @@ TEST_CASE("a connection that breaks before or inside the answer is transient", "
   for (const char* fault : {"disconnect", "disconnect_mid_body"}) {
     const auto error = error_after({{"fault", fault}});
     CHECK(error.details["cause"] == "connect");
+    CHECK(used_tokens(error) == std::nullopt);
     CHECK(is_transient(error));
   }
 }
@@ -275,6 +277,7 @@ TEST_CASE("an unreachable provider is a connect error without the key", "[ai]") 
                          ->generate(tags_request("x"), CancelToken());
   REQUIRE_FALSE(reply.has_value());
   CHECK(reply.error().details["cause"] == "connect");
+  CHECK(used_tokens(reply) == 0);  // so nothing is set aside for it
   CHECK(reply.error().to_json().dump().find(kKey) == std::string::npos);
 }
 

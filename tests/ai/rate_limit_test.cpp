@@ -114,6 +114,10 @@ TEST_CASE("what a call uses is estimated from its prompt and corrected by its re
                                {{"cause", "parse"}, {"usage", to_json(reply.usage)}})) == 12);
   CHECK(used_tokens(make_error(Reason::AiProviderError, "x", {{"cause", "timeout"}})) ==
         std::nullopt);
+  CHECK(used_tokens(make_error(Reason::AiProviderError, "x", {{"cause", "connect"}})) ==
+        std::nullopt);  // it may have broken off behind the question
+  CHECK(used_tokens(make_error(Reason::AiProviderError, "x",
+                               {{"cause", "connect"}, {"was_sent", false}})) == 0);
 }
 
 TEST_CASE("a provider asks to be left alone with a 429 or a Retry-After", "[ai]") {

@@ -243,6 +243,27 @@ TEST_CASE("a client that leaves ends the call of the model", "[end_to_end][D46]"
   CHECK(std::chrono::steady_clock::now() - left < std::chrono::seconds(1));
 }
 
+TEST_CASE("a command whose lines nobody reads ends the call of the model",
+          "[end_to_end][D43][D46]") {
+  StreamingVault given;
+  std::optional<RunningServer> server;
+  const bool with_server = GENERATE(false, true);
+  CAPTURE(with_server);
+  if (with_server) server.emplace(given.vault, std::vector<std::string>{}, given.env);
+  given.model.plan(summary_plan(VendorFault::HangInAnswer));
+  auto env = given.env;
+  env["INDX_VAULT"] = given.vault.path();
+  auto spec = indx_spec({"ai", "summarize", "--scope-note", "a.md", "--stream"}, env);
+  spec.args.insert(spec.args.begin(), {"-c", "\"$0\" \"$@\" | :", spec.program});
+  spec.program = "/bin/sh";
+  spec.input = "";
+
+  Process process(spec);
+
+  CHECK(given.model.saw_close());
+  CHECK(process.wait().has_value());
+}
+
 TEST_CASE("the command line streams lines of JSON, with a server and without one",
           "[end_to_end][D43]") {
   StreamingVault given;

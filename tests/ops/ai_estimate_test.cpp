@@ -168,6 +168,20 @@ TEST_CASE("the price of an unknown model is unknown, that of no model is nothing
   }
 }
 
+TEST_CASE("an estimate reckons with the prices that the configuration gives", "[ops][estimate]") {
+  UnaskedModel world;
+  world.model_name = "of-our-own";
+  world.config.ai.prices = {{"openai/of-our-own", {0.5, 2}}};  // for a thousand tokens
+  const Json input{{"scope", {{"kind", "glob"}, {"path_glob", "**"}}}};
+
+  const Json estimate = (*run_operation(world, ai_tag(), as_estimate(input)))["estimate"];
+
+  const auto prompts = estimate["input_tokens"].get<double>() * 0.0005;
+  CHECK(estimate["prompt_cost_usd"].get<double>() == Approx(prompts));
+  CHECK(estimate["cost_usd"].get<double>() ==
+        Approx(prompts + estimate["output_tokens"].get<double>() * 0.002));
+}
+
 TEST_CASE("an estimate is answered in place, however many notes it is about", "[ops][estimate]") {
   for (const auto& [operation, input] : estimate_cases()) {
     INFO(operation.name);

@@ -50,6 +50,21 @@ TEST_CASE("an answer is found until its time is over, also by who opens the file
   CHECK_FALSE(cache.find("k", folder.clock.now(), kDay));
 }
 
+TEST_CASE("an answer that is there is given also where nothing can be written", "[store][D18]") {
+  CacheFolder folder;
+  AiCache cache = folder.open();
+  cache.put({{"k", answer("x"), kDay}}, folder.clock.now());
+  auto db = Database::open(folder.path(), {.durability = Durability::Off});
+  REQUIRE(db.has_value());
+  REQUIRE(db->execute("CREATE TRIGGER no_room BEFORE INSERT ON lookups BEGIN SELECT RAISE(ABORT, "
+                      "'no room'); END")
+              .has_value());
+
+  CHECK(cache.find("k", folder.clock.now(), kDay) == answer("x"));
+  CHECK_FALSE(cache.find("other", folder.clock.now(), kDay));
+  CHECK(cache.lookups_since(folder.clock.now()).hits == 0);
+}
+
 TEST_CASE("the file comes with the first use, private to its owner", "[store][D18]") {
   CacheFolder folder;
   AiCache cache = folder.open();

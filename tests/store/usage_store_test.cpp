@@ -62,6 +62,25 @@ TEST_CASE("a model call leaves its trace before it is made and its cost after", 
   CHECK(usage.finish(call).error().reason == Reason::NotFound);
 }
 
+TEST_CASE("a count of tokens that a server made up is a record like any other", "[store][G43]") {
+  StateDb state;
+  const FakeClock clock;
+  UsageStore usage(state.db);
+  auto call = call_at(clock.now(), "u1", 0.5);
+  REQUIRE(usage.start(call).has_value());
+  call.status = "succeeded";
+  call.input_tokens = 1'000'000'000'000;
+  call.output_tokens = 3'000'000'000;
+  call.reserved_usd = 0;
+  call.finished_at = clock.now();
+
+  REQUIRE(usage.finish(call).has_value());
+
+  CHECK(usage.list("j1").value().at(0).input_tokens == 1'000'000'000'000);
+  CHECK(usage.totals_of_day(clock.now()).value().output_tokens == 3'000'000'000);
+  CHECK(usage.reserved_of_day(clock.now()).value() == 0);
+}
+
 TEST_CASE("a call during which the process died is interrupted and still counted", "[store][G43]") {
   StateDb state;
   const FakeClock clock;
