@@ -8,7 +8,7 @@
 namespace indx {
 namespace {
 
-constexpr std::size_t kMostMarks = 300;  ///< looked through, in bytes
+constexpr std::size_t kMostMarks = 300;      ///< looked through, in bytes
 constexpr std::size_t kMaxMarkBytes = 4096;  ///< marks and code behind the last word of a sentence
 
 bool begins_bullet(std::string_view line) {
