@@ -10,8 +10,8 @@ namespace {
 
 using Kind = RangeAnswer::Kind;
 
-std::string shown_ranges(const std::string& header, std::uint64_t size = 100) {
-  const auto answer = read_ranges(header, size);
+std::string shown_ranges(const std::string& range_header, std::uint64_t size = 100) {
+  const auto answer = read_ranges(range_header, size);
   if (answer.kind == Kind::Whole) return "whole";
   if (answer.kind == Kind::None) return "none";
   std::string text;
@@ -33,12 +33,13 @@ TEST_CASE("a range is read from its start, to its end, or from the end", "[http]
 }
 
 TEST_CASE("ranges of which nothing exists are told apart from those to be ignored", "[http][A25]") {
-  for (const auto* header : {"bytes=100-", "bytes=100-200", "bytes=-0", "bytes=500-,600-"})
-    CHECK(shown_ranges(header) == "none");
+  for (const auto* range_header : {"bytes=100-", "bytes=100-200", "bytes=-0", "bytes=500-,600-"})
+    CHECK(shown_ranges(range_header) == "none");
   CHECK(shown_ranges("bytes=0-", 0) == "none");
-  for (const auto* header : {"", "bytes", "bytes=", "bytes=,", "items=0-9", "bytes=a-b",
-                             "bytes=5-4", "bytes=-", "bytes=0-1,x", "bytes=+1-2", "bytes=0x1-2"})
-    CHECK(shown_ranges(header) == "whole");
+  for (const auto* range_header :
+       {"", "bytes", "bytes=", "bytes=,", "items=0-9", "bytes=a-b", "bytes=5-4", "bytes=-",
+        "bytes=0-1,x", "bytes=+1-2", "bytes=0x1-2"})
+    CHECK(shown_ranges(range_header) == "whole");
 }
 
 TEST_CASE("several ranges are kept in order, joined where they touch, and bounded", "[http][A25]") {
@@ -52,15 +53,15 @@ TEST_CASE("several ranges are kept in order, joined where they touch, and bounde
   CHECK(shown_ranges(many, 1000) == "whole");
 }
 
-TEST_CASE("whatever a Range header says, what is sent lies in the file", "[http][A25]") {
+TEST_CASE("whatever a Range range_header says, what is sent lies in the file", "[http][A25]") {
   SeededRandom random(7);
   const std::string alphabet = "0123456789-,, =bytes";
   for (int round = 0; round < 20000; ++round) {
-    std::string header = random.next() % 4 == 0 ? "" : "bytes=";
+    std::string range_header = random.next() % 4 == 0 ? "" : "bytes=";
     for (auto left = random.next() % 24; left > 0; --left)
-      header += alphabet[random.next() % alphabet.size()];
+      range_header += alphabet[random.next() % alphabet.size()];
     const auto size = random.next() % 50;
-    const auto answer = read_ranges(header, size);
+    const auto answer = read_ranges(range_header, size);
     std::uint64_t total = 0;
     for (const auto& range : answer.ranges) {
       REQUIRE(range.size > 0);
