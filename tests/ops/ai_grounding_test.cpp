@@ -123,8 +123,9 @@ TEST_CASE("a snippet with other white space is found in its span, whatever stand
   CitedWorld world;
   world.files["a.md"] = "The roses  bloom.\n\nThe roses bloom.\n";
 
-  CHECK(world.verdict({{"path", "a.md"}, {"snippet", "The roses bloom"}, {"span", {std::size_t{0}, std::size_t{17}}}}) ==
-        "line 1");
+  CHECK(world.verdict({{"path", "a.md"},
+                       {"snippet", "The roses bloom"},
+                       {"span", {std::size_t{0}, std::size_t{17}}}}) == "line 1");
 }
 
 TEST_CASE("the span of a citation holds its snippet and no more", "[ops][D38]") {
