@@ -15,7 +15,7 @@ inline Answer answered(Result<Json> result, int http_status = 200) {
   return {std::move(result), http_status, {}, false, false};
 }
 
-inline SchemaNode node_of(SchemaNode::Type type) {
+inline SchemaNode fake_node(SchemaNode::Type type) {
   SchemaNode node;
   node.type = type;
   return node;
@@ -26,13 +26,13 @@ inline SchemaNode object_of(std::vector<SchemaNode::Property> properties) {
   return node;
 }
 inline SchemaNode list_of_any() {
-  auto node = node_of(SchemaNode::Type::Array);
-  node.items = std::make_shared<SchemaNode>(node_of(SchemaNode::Type::Any));
+  auto node = fake_node(SchemaNode::Type::Array);
+  node.items = std::make_shared<SchemaNode>(fake_node(SchemaNode::Type::Any));
   return node;
 }
 inline SchemaNode list_of_text() {
-  auto node = node_of(SchemaNode::Type::Array);
-  node.items = std::make_shared<SchemaNode>(node_of(SchemaNode::Type::String));
+  auto node = fake_node(SchemaNode::Type::Array);
+  node.items = std::make_shared<SchemaNode>(fake_node(SchemaNode::Type::String));
   return node;
 }
 
@@ -186,7 +186,7 @@ class FakeDispatcher : public Dispatcher {
 
   static std::vector<Operation> make_operations() {
     using Type = SchemaNode::Type;
-    const auto text = node_of(Type::String);
+    const auto text = fake_node(Type::String);
     auto etag = text;
     etag.is_header = true;
     std::vector<Operation> all;
@@ -199,19 +199,19 @@ class FakeDispatcher : public Dispatcher {
                                  Effect::Reads));
     all.push_back(make_operation(
         "note_list", {"GET", "/v1/notes"},
-        object_of({{"limit", node_of(Type::Integer), false}, {"tag", list_of_text(), false}}),
+        object_of({{"limit", fake_node(Type::Integer), false}, {"tag", list_of_text(), false}}),
         {Scope::VaultRead}, Effect::Reads));
     all.back().output = object_of({{"notes", list_of_any(), true}, {"next_cursor", text, false}});
     all.back().list = "notes";
     all.push_back(make_operation("note_write", {"PUT", "/v1/notes/{path}"},
                                  object_of({{"path", text, true},
                                             {"body", text, false},
-                                            {"dry_run", node_of(Type::Boolean), false},
+                                            {"dry_run", fake_node(Type::Boolean), false},
                                             {"if_match", etag, false}}),
                                  {Scope::VaultWrite}, Effect::Writes));
     all.push_back(make_operation(
         "ai_tag", {"POST", "/v1/ai/tag"},
-        object_of({{"scope", text, false}, {"stream", node_of(Type::Boolean), false}}),
+        object_of({{"scope", text, false}, {"stream", fake_node(Type::Boolean), false}}),
         {Scope::VaultRead}, Effect::Reads));
     all.back().execution = Execution::Job;
     all.back().needs_provider = all.back().is_ai = true;
