@@ -8,7 +8,7 @@ namespace indx {
 namespace {
 
 /// Vectors of words, as if a model had made them.
-class WordRetrieval : public NoRetrieval {
+class TocRetrieval : public NoRetrieval {
  public:
   Result<Vectors> vectors() override { return Vectors::Ready; }
   Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts) override {
@@ -66,7 +66,7 @@ TEST_CASE("topics come from vectors, or from words where there are none", "[ops]
 
   const Json words = *run_operation(world, ai_toc(), moc_call({{"max_groups", 4}}));
   CHECK(toc_codes(words).contains("embeddings_unavailable"));
-  WordRetrieval retrieval;
+  TocRetrieval retrieval;
   world.retrieval = &retrieval;
   const Json vectors = *run_operation(world, ai_toc(), moc_call({{"max_groups", 4}}));
   CHECK_FALSE(toc_codes(vectors).contains("embeddings_unavailable"));
