@@ -418,7 +418,7 @@ class LocalDispatcher : public Dispatcher {
 
   Registry registry_;
   Backend& backend_;
-  RateLimiter limiter_;
+  CallLimiter limiter_;
   SameKeyCalls same_key_;
   JobWaits waits_;  // last: its end answers calls, which use the rest
 };

@@ -11,17 +11,17 @@ constexpr double kRounding = 1e-6;  // who waits exactly as long as told gets th
 
 }  // namespace
 
-double RateLimiter::refilled(const Bucket& bucket, std::chrono::nanoseconds now) const {
+double CallLimiter::refilled(const Bucket& bucket, std::chrono::nanoseconds now) const {
   const double passed = static_cast<double>((now - bucket.filled_at).count());
   return std::min<double>(per_minute_, bucket.calls + passed * per_minute_ / kNanosPerMinute);
 }
 
-void RateLimiter::drop_full(std::chrono::nanoseconds now) {
+void CallLimiter::drop_full(std::chrono::nanoseconds now) {
   std::erase_if(buckets_,
                 [&](const auto& entry) { return refilled(entry.second, now) >= per_minute_; });
 }
 
-std::optional<std::chrono::nanoseconds> RateLimiter::take(const std::string& subject) {
+std::optional<std::chrono::nanoseconds> CallLimiter::take(const std::string& subject) {
   if (per_minute_ <= 0) return std::nullopt;
   const std::scoped_lock lock(mutex_);
   const auto now = clock_.monotonic();

@@ -11,9 +11,9 @@ namespace indx {
 
 /// A token bucket for each subject: `per_minute` calls a minute, and as many at once after a minute
 /// of rest. Thread-safe.
-class RateLimiter {
+class CallLimiter {
  public:
-  RateLimiter(const Clock& clock, int per_minute) : clock_(clock), per_minute_(per_minute) {}
+  CallLimiter(const Clock& clock, int per_minute) : clock_(clock), per_minute_(per_minute) {}
 
   /// Takes one call; nullopt: it may go on, else how long to wait for the next one.
   std::optional<std::chrono::nanoseconds> take(const std::string& subject);

@@ -9,7 +9,7 @@ namespace {
 
 TEST_CASE("a burst over the limit has to wait, and time gives calls back", "[ops][A83]") {
   FakeClock clock;
-  RateLimiter limiter(clock, 60);
+  CallLimiter limiter(clock, 60);
   for (int i = 0; i < 60; ++i) CHECK_FALSE(limiter.take("a"));
 
   const auto wait = limiter.take("a");
@@ -24,7 +24,7 @@ TEST_CASE("a burst over the limit has to wait, and time gives calls back", "[ops
 
 TEST_CASE("a limit of 0 is none", "[ops]") {
   FakeClock clock;
-  RateLimiter limiter(clock, 0);
+  CallLimiter limiter(clock, 0);
 
   for (int i = 0; i < 10000; ++i) REQUIRE_FALSE(limiter.take("a"));
 }
