@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "ops/ai/wikilink_target.hpp"
 #include "ops/links.hpp"
 #include "ops/notes/note_view.hpp"
 #include "vault/section.hpp"
@@ -17,29 +18,19 @@ Json no_link(const std::string& path, const std::string& reason) {
   return ai_warning("link_not_possible", path, reason);
 }
 
-std::string without_md(const std::string& path) {
-  return path.ends_with(".md") ? path.substr(0, path.size() - 3) : path;
-}
-
 Result<bool> reaches(Context& lane, const std::string& source, const Link& link,
                      const std::string& target) {
   const LinkAnswer answer = INDX_TRY(lane.links().resolve({source, link}));
   return answer.path == target;
 }
 
-/// The shortest link that reaches the note from the source: `[[Name]]`, `[[folder/Name]]`, or a
-/// Markdown link where no wikilink can spell the path. Empty: none does.
+/// A wikilink, or a Markdown link where none can spell the path. Empty: no link reaches the note
+/// from the source.
 Result<std::string> link_text(Context& lane, const std::string& source, const std::string& target) {
-  const std::string stem(INDX_TRY(NotePath::parse(target)).stem());
-  for (const auto& text : {stem, without_md(target), target}) {
-    const auto wiki = cat("[[", text, "]]");
-    const auto links = links_in_text(wiki);
-    const bool is_read_back = links.size() == 1 && links[0].target == text &&
-                              links[0].subpath.empty() && !links[0].display &&
-                              links[0].syntax == LinkSyntax::Wiki;
-    if (is_read_back && INDX_TRY(reaches(lane, source, links[0], target))) return wiki;
-  }
-  const auto title = replace_all(replace_all(stem, "[", "("), "]", ")");
+  const auto path = INDX_TRY(NotePath::parse(target));
+  if (const auto text = INDX_TRY(wikilink_target(lane, source, path)); !text.empty())
+    return cat("[[", text, "]]");
+  const auto title = replace_all(replace_all(std::string(path.stem()), "[", "("), "]", ")");
   Link link;
   link.syntax = LinkSyntax::Markdown;
   for (const auto& text : {target, "/" + target}) {

@@ -183,7 +183,7 @@ TEST_CASE("linked notes join once, and those without any of the words go again",
 }
 
 TEST_CASE("hybrid search joins words and meaning, and explains every stage",
-          "[ops][A60][A61][G17][R21]") {
+          "[ops][A60][A61][R21]") {
   FakeWorld world;
   ListRetrieval retrieval;
   world.retrieval = &retrieval;
