@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "ops/ai/ai_grounding.hpp"
+#include "ops/ai/wikilink_target.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/retrieval.hpp"
 
@@ -166,12 +167,14 @@ Result<std::vector<std::vector<float>>> sentence_vectors(Context& ctx, const std
   return vectors;
 }
 
-/// Quoted, with a link to the note below it.
-std::string shown_passage(const AnswerPassage& passage, const std::string& path) {
-  std::string text = "> " + replace_all(replace_all(passage.text, "\r", ""), "\n", "\n> ");
-  const auto note = path.ends_with(".md") ? path.substr(0, path.size() - 3) : path;
+/// Quoted, with a link to the note below it; the path as it is where no link can spell it.
+Result<std::string> shown_passage(Context& ctx, const AnswerPassage& passage,
+                                  const NotePath& path) {
+  const auto target = INDX_TRY(wikilink_target(ctx, "", path));
+  const auto place = target.empty() ? path.str() : cat("[[", target, "]]");
   const auto section = passage.heading.empty() ? "" : ", " + passage.heading;
-  return cat(text, "\n>\n> \u2014 [[", note, "]]", section);
+  return cat("> ", replace_all(replace_all(passage.text, "\r", ""), "\n", "\n> "), "\n>\n> \u2014 ",
+             place, section);
 }
 
 Result<AskResult> quoted_answer(Context& ctx, const AskCall& call, const AskSources& sources) {
@@ -197,11 +200,11 @@ Result<AskResult> quoted_answer(Context& ctx, const AskCall& call, const AskSour
   result.confidence = found.is_sure ? "high" : "medium";
   result.answer = found.passages.size() == 1 ? "Best passage:" : "Best passages:";
   for (const auto& passage : found.passages) {
-    const auto& path = task.notes[passage.note].path;
-    result.answer += "\n\n" + shown_passage(passage, path);
+    const auto& source = sources.notes.at(task.notes[passage.note].path);
+    result.answer += "\n\n" + INDX_TRY(shown_passage(ctx, passage, source.file.path));
     if (call.cite)
       result.citations.push_back(
-          to_citation(passage.evidence, path, sources.notes.at(path).file.etag));
+          to_citation(passage.evidence, source.file.path.str(), source.file.etag));
   }
   return result;
 }

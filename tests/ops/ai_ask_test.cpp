@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "ops/ai/ask_context.hpp"
 #include "ops/operations.hpp"
+#include "tests/support/indexed_links.hpp"
 #include "tests/support/word_retrieval.hpp"
 
 #include <catch2/catch.hpp>
@@ -409,6 +410,8 @@ TEST_CASE("a job whose note changed since its search works from the others", "[o
 
 TEST_CASE("without a model, passages of the notes answer", "[ops][C19][C23][D6]") {
   AskedNotes world;
+  IndexedLinks indexed(world.files);
+  world.links = &indexed;
   world.can_generate = false;
   world.config.ai.ask_gate = 0.3;
   for (const auto state : {Vectors::Ready, Vectors::Off}) {
