@@ -192,9 +192,11 @@ class McpHttpImpl : public McpHttp {
 
     const auto session = session_of(request, principal, responder, message.id);
     if (!session) return;
-    const McpPeer peer{McpTransport::Http, session->protocol, principal, session->calls};
+    const McpPeer peer{McpTransport::Http, session->protocol, principal,
+                       session->calls,     session,           session->client_capabilities};
     if (message.kind != RpcMessage::Kind::Request) {
       if (message.kind == RpcMessage::Kind::Notification) server_.notification(peer, message);
+      if (message.kind == RpcMessage::Kind::Response) server_.response(peer, message);
       return responder.send({202, {}, ""});
     }
     const auto reply =

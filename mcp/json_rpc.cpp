@@ -62,6 +62,8 @@ std::variant<RpcMessage, RpcFault> parse_rpc(std::string_view text) {
     if (!has_id || (!json.contains("result") && !json.contains("error")))
       return invalid_request("method is missing.", id);
     message.kind = RpcMessage::Kind::Response;
+    message.result = json.value("result", Json());
+    message.error = json.value("error", Json());
     return message;
   }
   if (!json["method"].is_string()) return invalid_request("method must be a string.", id);
@@ -86,6 +88,12 @@ Json rpc_error(const RpcFault& fault) {
                   {"id", fault.id},
                   {"error", {{"code", fault.code}, {"message", fault.message}}}};
   if (!fault.data.is_null()) message["error"]["data"] = fault.data;
+  return message;
+}
+
+Json rpc_request(const Json& id, std::string_view method, Json params) {
+  Json message = {{"jsonrpc", "2.0"}, {"id", id}, {"method", method}};
+  message["params"] = std::move(params);
   return message;
 }
 

@@ -25,6 +25,7 @@ struct RpcMessage {
   Json id;
   std::string method;
   Json params = Json::object();
+  Json result, error;  ///< of a response; one of them is null
 };
 
 /// Why a message cannot be handled; `id` is null when it could not be read.
@@ -40,6 +41,7 @@ std::variant<RpcMessage, RpcFault> parse_rpc(std::string_view text);
 
 Json rpc_result(const Json& id, Json result);
 Json rpc_error(const RpcFault& fault);
+Json rpc_request(const Json& id, std::string_view method, Json params);
 Json rpc_notification(std::string_view method, Json params);
 
 /// One line without raw newlines; invalid UTF-8 in strings becomes U+FFFD.

@@ -1,5 +1,7 @@
 #include "mcp/session.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -35,6 +37,15 @@ bool OpenCall::end() {
 void OpenCall::notify(const Json& message) {
   const std::scoped_lock lock(mutex_);
   if (!is_ended_) reply_->notify(message);
+}
+
+void OpenCall::ask(std::string_view method, Json params, OnPeerReply on_reply) {
+  const auto owner = owner_.lock();
+  if (!owner) return;
+  const std::scoped_lock lock(mutex_);
+  if (is_ended_) return;
+  const std::string id = owner->expect_reply(this, std::move(on_reply));
+  reply_->notify(rpc_request(id, method, std::move(params)));
 }
 
 void OpenCall::answer(McpAnswer answer) {
@@ -74,6 +85,29 @@ void OpenCalls::remove(const OpenCall* call) {
   if (found == calls_.end()) return;
   last = *found;
   calls_.erase(found);
+  std::erase_if(questions_, [&](const auto& each) { return each.second.call == call; });
+}
+
+std::string OpenCalls::expect_reply(const OpenCall* call, OnPeerReply on_reply) {
+  const std::scoped_lock lock(mutex_);
+  std::string id = cat("indx-", ++asked_);
+  questions_[id] = {call, std::move(on_reply)};
+  return id;
+}
+
+void OpenCalls::take_reply(const RpcMessage& response) {
+  if (!response.id.is_string()) return;
+  OnPeerReply on_reply;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = questions_.find(response.id.get<std::string>());
+    if (found == questions_.end()) return;
+    on_reply = std::move(found->second.on_reply);
+    questions_.erase(found);
+  }
+  if (response.error.is_null()) return on_reply(response.result);
+  on_reply(make_error(Reason::Unavailable, "The client did not answer the question.",
+                      {{"error", response.error}}));
 }
 
 std::vector<std::shared_ptr<OpenCall>> OpenCalls::with_id(const Json& id) const {

@@ -2,15 +2,18 @@
 #include "base/cancel.hpp"
 #include "base/clock.hpp"
 #include "base/random.hpp"
+#include "base/result.hpp"
 #include "mcp/json_rpc.hpp"
 #include "mcp/protocol.hpp"
 #include "ops/principal.hpp"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace indx {
@@ -40,6 +43,9 @@ class McpReply {
 
 class OpenCalls;
 
+/// What the peer says to a question of ours: its result, or why it gives none.
+using OnPeerReply = std::function<void(Result<Json>)>;
+
 /// One request in work. What ends it first wins; nothing is sent afterwards. Thread-safe.
 class OpenCall {
  public:
@@ -55,6 +61,9 @@ class OpenCall {
   bool set_job(const std::string& job_id);
 
   void notify(const Json& message);
+  /// Asks the peer something about this call (legacy eras), on the call's own stream. `on_reply`
+  /// runs once, on any thread; not at all when the call ends before.
+  void ask(std::string_view method, Json params, OnPeerReply on_reply);
   void answer(McpAnswer answer);
   void answer_result(Json result);
   void answer_fault(int code, std::string message, Json data = nullptr);
@@ -84,12 +93,31 @@ class OpenCalls : public std::enable_shared_from_this<OpenCalls> {
   void cancel_all(CancelReason reason);
   bool empty() const;
 
+  /// A fresh id for a question about `call`; the reply to it goes to `on_reply`.
+  std::string expect_reply(const OpenCall* call, OnPeerReply on_reply);
+  /// A response of the peer; one that nobody waits for is ignored.
+  void take_reply(const RpcMessage& response);
+
  private:
+  struct Question {
+    const OpenCall* call = nullptr;  // only compared
+    OnPeerReply on_reply;
+  };
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<OpenCall>> calls_;  // shared with the callbacks of the dispatcher
+  std::map<std::string, Question> questions_;     // by the id of our request
+  std::uint64_t asked_ = 0;
 };
 
-/// What initialize agreed on. Constant after that, but for the calls and streams.
+/// Where messages go that belong to no request: changes of lists and resources, log lines. Calls
+/// come from any thread and must not block; what cannot be delivered is dropped.
+class McpChannel {
+ public:
+  virtual ~McpChannel() = default;
+  virtual void send(const Json& notification) = 0;
+};
+
+/// What initialize agreed on. Constant after that, but for the calls, the streams and the channel.
 struct McpSession {
   std::string id;
   std::string subject;  ///< of the principal that opened it; no other may use it
@@ -97,6 +125,19 @@ struct McpSession {
   Json client_capabilities = Json::object();
   std::shared_ptr<OpenCalls> calls = std::make_shared<OpenCalls>();
   std::shared_ptr<SseStreams> streams;  ///< HTTP only
+  std::shared_ptr<McpChannel> channel;  ///< null: the transport has none
+};
+
+enum class McpTransport : std::uint8_t { Http, Stdio };
+
+/// What one message is handled under. Legacy: from its session; modern: from the request itself.
+struct McpPeer {
+  McpTransport transport = McpTransport::Stdio;
+  const Protocol* protocol = nullptr;  ///< null: not initialised
+  Principal principal;
+  std::shared_ptr<OpenCalls> calls;
+  std::shared_ptr<McpSession> session;  ///< null: the modern era has none
+  Json client_capabilities = Json::object();
 };
 
 /// The sessions of the HTTP transport. Thread-safe.

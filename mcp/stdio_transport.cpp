@@ -148,6 +148,15 @@ class StdioReply : public McpReply {
   const std::shared_ptr<LineWriter> writer_;  // shared by all replies
 };
 
+class StdioChannel : public McpChannel {
+ public:
+  explicit StdioChannel(std::shared_ptr<LineWriter> writer) : writer_(std::move(writer)) {}
+  void send(const Json& notification) override { writer_->write(dump_rpc(notification)); }
+
+ private:
+  const std::shared_ptr<LineWriter> writer_;  // shared with the replies
+};
+
 /// Cuts bytes into lines. A line over the limit is given up, once, as an empty optional.
 class LineReader {
  public:
@@ -195,7 +204,10 @@ class StdioSession {
                const McpOptions& options)
       : server_(dispatcher, options), writer_(std::make_shared<LineWriter>(out, wake_)) {
     peer_.principal = principal;
-    peer_.calls = std::make_shared<OpenCalls>();
+    peer_.session = std::make_shared<McpSession>();
+    peer_.session->subject = principal.subject;
+    peer_.session->channel = std::make_shared<StdioChannel>(writer_);
+    peer_.calls = peer_.session->calls;
   }
 
   void run(int in, int out, const CancelToken& stop) {
@@ -246,7 +258,7 @@ class StdioSession {
     McpPeer peer = peer_;
     peer.principal.request_id = new_ulid(server_.clock().now(), server_.random());
     if (message.kind == RpcMessage::Kind::Notification) return server_.notification(peer, message);
-    if (message.kind == RpcMessage::Kind::Response) return;
+    if (message.kind == RpcMessage::Kind::Response) return server_.response(peer, message);
     if (message.method == "initialize") return initialize(message);
     server_.request(peer, message, std::make_shared<StdioReply>(writer_));
   }
@@ -256,7 +268,8 @@ class StdioSession {
       return send(rpc_error(
           {kRpcInvalidRequest, "This session is initialised already.", nullptr, message.id}));
     const auto handshake = server_.initialize(message);
-    peer_.protocol = handshake.protocol;
+    peer_.protocol = peer_.session->protocol = handshake.protocol;
+    peer_.client_capabilities = peer_.session->client_capabilities = handshake.client_capabilities;
     send(handshake.answer.message);
   }
 

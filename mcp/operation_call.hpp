@@ -1,0 +1,34 @@
+#pragma once
+#include "mcp/method.hpp"
+
+#include <optional>
+#include <string>
+
+namespace indx {
+
+/// How methods reach the operations behind them.
+
+/// The member of an object; null: there is none, or it is null.
+const Json* member(const Json& object, std::string_view key);
+std::optional<std::string> string_member(const Json& object, std::string_view key);
+/// The token under which the peer wants to hear of progress; null: it does not.
+Json progress_token(const RpcMessage& message);
+
+bool may_call(const Principal& principal, const Operation& operation);
+/// `vault:read vault:write`
+std::string scope_names(const Operation& operation);
+/// 403 with the challenge that names the missing scopes, and a JSON-RPC error for who shows only
+/// the body.
+McpAnswer insufficient_scope(const Operation& operation, const Json& id);
+
+Call make_call(const McpPeer& peer, const Operation& operation, Json input,
+               const CancelToken& cancel);
+/// Asks for the end of a job whose caller does not want it any more.
+void cancel_job(Dispatcher& dispatcher, const McpPeer& peer, const std::string& job_id);
+
+/// An operation that a method is made of; answers the request itself when there is none, or when
+/// the principal may not call it.
+const Operation* operation_behind(const McpServices& services, const McpRequest& request,
+                                  std::string_view name);
+
+}  // namespace indx
