@@ -4,7 +4,7 @@ namespace indx {
 namespace {
 
 constexpr std::chrono::hours kEventAge{24 * 30};
-constexpr std::chrono::hours kJobAge{24 * 7};  // JobQueue::prune keeps failed and dead ones longer
+constexpr std::chrono::hours kJobAge{24 * 7};  // JobStore::prune keeps failed and dead ones longer
 constexpr std::chrono::hours kIdempotencyAge{24};
 constexpr std::chrono::hours kUsageAge{24 * 90};  // the totals of their days stay
 
