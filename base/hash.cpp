@@ -31,6 +31,32 @@ std::string hex_text(const unsigned char* digest, unsigned int size) {
   return hex;
 }
 
+/// Looked up once, for that costs more than to hash a short text.
+const EVP_MD* sha256() {
+  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  INDX_ASSERT(algorithm != nullptr);
+  return algorithm;
+}
+
+/// One SHA-256 after another.
+class Sha256 {
+ public:
+  void begin() { INDX_ASSERT(EVP_DigestInit_ex(context_.get(), sha256(), nullptr) == 1); }
+  void add(std::string_view bytes) {
+    INDX_ASSERT(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
+  }
+  std::string hex() {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned int size = 0;
+    INDX_ASSERT(EVP_DigestFinal_ex(context_.get(), digest, &size) == 1);
+    return hex_text(digest, size);
+  }
+
+ private:
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_{EVP_MD_CTX_new(),
+                                                                   &EVP_MD_CTX_free};
+};
+
 /// Calls `visit` for the bytes block by block.
 template <typename Visit>
 Status for_each_block(const FileBytes& bytes, Visit visit) {
@@ -62,28 +88,23 @@ Result<std::string> etag_of_file(const FileBytes& bytes) {
 Result<FileHashes> hash_file(const FileBytes& bytes) {
   const std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state(XXH64_createState(),
                                                                          &XXH64_freeState);
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> sha(EVP_MD_CTX_new(),
-                                                                    &EVP_MD_CTX_free);
+  Sha256 sha;
   XXH64_reset(state.get(), 0);
-  INDX_ASSERT(EVP_DigestInit_ex(sha.get(), EVP_sha256(), nullptr) == 1);
+  sha.begin();
   INDX_TRY(for_each_block(bytes, [&](const std::string& block) {
     XXH64_update(state.get(), block.data(), block.size());
-    EVP_DigestUpdate(sha.get(), block.data(), block.size());
+    sha.add(block);
   }));
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  INDX_ASSERT(EVP_DigestFinal_ex(sha.get(), digest, &size) == 1);
-  return FileHashes{etag_text(XXH64_digest(state.get())), hex_text(digest, size)};
+  return FileHashes{etag_text(XXH64_digest(state.get())), sha.hex()};
 }
 
 // OpenSSL directly: Poco's engine reads /dev/urandom again for each hash, which costs more than the
 // hash.
 std::string sha256_hex(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  const int ok = EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
-  INDX_ASSERT(ok == 1);
-  return hex_text(digest, size);
+  thread_local Sha256 sha;
+  sha.begin();
+  sha.add(bytes);
+  return sha.hex();
 }
 
 std::string canonical_hash(const Json& value) {

@@ -1,6 +1,7 @@
 #include "cli/remote_dispatcher.hpp"
 
 #include "base/http_client.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "cli/files.hpp"
@@ -28,8 +29,7 @@ bool has_query(const std::string& method) {
 }
 
 std::string query_text(const Json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
 /// The address of a call: captures filled in, the rest of a read as query. What is left of `input`
@@ -355,7 +355,7 @@ class RemoteDispatcher : public Dispatcher {
       request.body_file = std::shared_ptr<const FileBytes>(call.upload, &call.upload->bytes);
     } else if (!has_query(request.method)) {
       request.headers.emplace_back("Content-Type", "application/json");
-      request.body = input.dump(-1, ' ', false, Json::error_handler_t::replace);
+      request.body = json_text(input);
     }
     if (!call.idempotency_key.empty())
       request.headers.emplace_back("Idempotency-Key", call.idempotency_key);

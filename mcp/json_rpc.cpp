@@ -1,5 +1,6 @@
 #include "mcp/json_rpc.hpp"
 
+#include "base/json_text.hpp"
 #include "base/number_text.hpp"
 
 #include <utility>
@@ -103,8 +104,6 @@ Json rpc_notification(std::string_view method, Json params) {
   return message;
 }
 
-std::string dump_rpc(const Json& message) {
-  return message.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string dump_rpc(const Json& message) { return json_text(message); }
 
 }  // namespace indx
