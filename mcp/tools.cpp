@@ -164,10 +164,11 @@ Json tool_descriptor(const Operation& operation, const Protocol& protocol) {
   const bool is_read = operation.effect == Effect::Reads;
 
   Json tool = {{"name", operation.name}};
-  if (protocol.has_structured_content) tool["title"] = title;
+  if (protocol.has_title) tool["title"] = title;
   tool["description"] = prefix_at_grapheme(description, kMaxDescriptionBytes);
   tool["inputSchema"] = to_portable_schema(operation.input);
   if (protocol.has_structured_content) tool["outputSchema"] = output_schema(operation);
+  if (!protocol.has_annotations) return tool;
   tool["annotations"] = {{"title", title},
                          {"readOnlyHint", is_read},
                          {"destructiveHint", operation.effect == Effect::Destructive},

@@ -63,7 +63,7 @@ TEST_CASE("the output schema of a tool that may become a job admits the job", "[
 }
 
 TEST_CASE("an old protocol gets no structured content, title or output schema", "[mcp]") {
-  const Protocol old{.version = "2025-03-26", .has_structured_content = false};
+  const Protocol& old = *find_protocol("2025-03-26");
   const Json tool = tool_descriptor(fake_operation("note_read"), old);
   const Json result = tool_result(fake_operation("note_write"), {{"path", "a.md"}}, {}, old);
 
@@ -71,6 +71,9 @@ TEST_CASE("an old protocol gets no structured content, title or output schema", 
   CHECK_FALSE(tool.contains("title"));
   CHECK_FALSE(result.contains("structuredContent"));
   CHECK(text_at(result, 1) == R"({"path":"a.md"})");
+  CHECK(tool.contains("annotations"));
+  CHECK_FALSE(tool_descriptor(fake_operation("note_read"), *find_protocol("2024-11-05"))
+                  .contains("annotations"));
 }
 
 TEST_CASE("a result carries the same facts as a summary, as JSON text and structured",
@@ -167,8 +170,8 @@ TEST_CASE("the instructions say how to work and fit in 2 kB", "[mcp][B1]") {
   for (const char* word :
        {"Paths", "note_patch", "Search before you read", "Read before you write", "if_match"})
     CHECK(text.find(word) != std::string::npos);
-  CHECK(server_info()["name"] == "indx");
-  CHECK(server_info()["version"] == "0.1.0");
+  CHECK(server_info(latest())["name"] == "indx");
+  CHECK(server_info(latest())["version"] == "0.1.0");
 }
 
 }  // namespace indx
