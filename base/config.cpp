@@ -472,6 +472,11 @@ void read_jobs(Reader& reader, JobsConfig& jobs) {
   reader.number("jobs.max_crashes", jobs.max_crashes);
 }
 
+void read_mcp(Reader& reader, McpConfig& mcp) {
+  reader.number("mcp.max_sessions", mcp.max_sessions);
+  reader.duration("mcp.session_idle_ms", mcp.session_idle);
+}
+
 /// AI is off when either place says so: `false` in the file holds whatever the environment says
 /// (row D22).
 void read_enabled(Reader& reader, const Layers& layers, bool& enabled) {
@@ -519,6 +524,7 @@ Status read_config(Config& config, const std::string& file_text, const Environme
   read_fixtures(reader, config.ai, config.index_dir);
   config.ai.proxies = proxies_of(env);
   read_jobs(reader, config.jobs);
+  read_mcp(reader, config.mcp);
   if (reader.error()) return *reader.error();
   return {};
 }

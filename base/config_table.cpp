@@ -224,6 +224,13 @@ const std::vector<ConfigKey>& config_keys() {
              "Times that a failing job is tried.", 1, 1000),
       tuning("jobs.max_crashes", "INDX_JOBS_MAX_CRASHES", Integer,
              "Crashes of the program after which a job that was running is given up.", 1, 1000),
+      tuning("mcp.max_sessions", "INDX_MCP_MAX_SESSIONS", Integer,
+             "Sessions of MCP clients over HTTP; one more ends the one that was idle the longest.",
+             1, 100000),
+      tuning("mcp.session_idle_ms", "INDX_MCP_SESSION_IDLE_MS", Integer,
+             "Milliseconds without use after which such a session ends; 24 times as long while its "
+             "client listens.",
+             1000, 7 * kMaxMillis),
   };
   return *all;
 }

@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "cli/mcp_serve.hpp"
 #include "cli/output.hpp"
 #include "cli/place.hpp"
 #include "cli/signals.hpp"
@@ -109,7 +110,7 @@ int run_serve(const Invocation& invocation, const Environment& env, const Regist
   const auto dispatcher = make_dispatcher(registry, **engine);
   Router router;
   add_rest_routes(router, *dispatcher);
-  const auto mcp = make_mcp_http(*dispatcher);
+  const auto mcp = make_mcp_http(*dispatcher, mcp_options(*config));
   mcp->add_routes(router);
   ServerConfig listener = server_config(*config);
   listener.plan_body = plan_bodies(router, *dispatcher, config->index_dir, listener.max_body_bytes,
