@@ -105,6 +105,8 @@ struct Config {
   int http_workers = 8;                      ///< `INDX_HTTP_WORKERS`, `http.workers`
   int rate_limit_per_minute =
       6000;  ///< `INDX_RATE_LIMIT_PER_MINUTE`, `http.rate_limit_per_minute`; 0: none
+  std::vector<std::string>
+      public_names;  ///< `INDX_HTTP_PUBLIC_NAMES`, `http.public_names`; in lower case
   bool case_insensitive_match = false;                       ///< `case_insensitive_match`
   bool legacy_properties = false;                            ///< `legacy_properties`
   bool watch = true;                                         ///< `INDX_WATCH`

@@ -86,6 +86,9 @@ const std::vector<ConfigKey>& config_keys() {
              1024),
       tuning("http.rate_limit_per_minute", "INDX_RATE_LIMIT_PER_MINUTE", Integer,
              "Calls that one token may make in a minute; 0: no limit.", 0, 1e9),
+      safety("http.public_names", "INDX_HTTP_PUBLIC_NAMES", Text,
+             "Host names under which others reach this server, with commas between them, such as "
+             "that of a proxy in front of it; left out: none."),
       tuning("case_insensitive_match", "", Flag,
              "Find a file also when its path is given in other upper and lower case."),
       tuning("legacy_properties", "", Flag,

@@ -46,6 +46,7 @@ ServerConfig server_config(const Config& config) {
   server.host = config.host;
   server.port = config.port;
   server.workers = config.http_workers;
+  server.public_names = std::make_shared<const std::vector<std::string>>(config.public_names);
   server.unix_socket = config.index_dir + "/socket";
   if (server.unix_socket.size() > kMaxSocketPath) {
     log_info("no local socket: its path would be too long",

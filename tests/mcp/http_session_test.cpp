@@ -211,4 +211,36 @@ TEST_CASE("a Host is this machine in every way of writing it, and nothing that l
     CHECK(status("origin", origin) == 403);
 }
 
+TEST_CASE("a configured public name is this server too, and beyond loopback a page of its own host",
+          "[mcp]") {
+  McpEndpoint endpoint;
+  const auto status = [&](bool is_loopback, const std::string& host, const std::string& origin) {
+    HttpRequest request;
+    request.method = "POST";
+    request.path = "/mcp";
+    request.is_loopback_listener = is_loopback;
+    request.public_names =
+        std::make_shared<const std::vector<std::string>>(std::vector<std::string>{"notes.example"});
+    request.headers = {{"authorization", "Bearer indx_writer"},
+                       {"content-type", "application/json"},
+                       {"host", host}};
+    if (!origin.empty()) request.headers["origin"] = origin;
+    request.body = mcp_request(1, "initialize", {{"protocolVersion", "2025-11-25"}}).dump();
+    const auto exchange = std::make_shared<FakeMcpExchange>();
+    endpoint.router.handle(request, Responder(exchange));
+    return exchange->status();
+  };
+
+  CHECK(status(true, "Notes.Example", "https://notes.example") == 200);
+  CHECK(status(true, "notes.example:443", "https://notes.example:443") == 200);
+  CHECK(status(true, "notes.example.evil", "") == 403);
+  CHECK(status(true, "localhost", "https://notes.example.evil") == 403);
+
+  CHECK(status(false, "192.168.1.5:8080", "") == 200);
+  CHECK(status(false, "192.168.1.5:8080", "http://192.168.1.5:8080") == 200);
+  CHECK(status(false, "192.168.1.5:8080", "https://notes.example") == 200);
+  CHECK(status(false, "192.168.1.5:8080", "http://evil.example") == 403);
+  CHECK(status(false, "192.168.1.5:8080", "null") == 403);
+}
+
 }  // namespace indx
