@@ -294,12 +294,12 @@ TEST_CASE("every open stream shows life by comments, and the newest connection g
 
   auto standing = ask("GET", "");
   const auto posted = ask("POST", call);
-  for (const auto* client : {&standing, &posted}) {
-    (*client)->read_until("data: \n\n", std::chrono::seconds(30));
-    CHECK((*client)->received().find(" 200 ") != std::string::npos);
-    (*client)->forget();
-    (*client)->read_until(": hb\n\n: hb\n\n", std::chrono::seconds(30));
-    CHECK((*client)->received().find(": hb\n\n: hb\n\n") != std::string::npos);
+  for (test::RawClient* client : {standing.get(), posted.get()}) {
+    client->read_until("data: \n\n", std::chrono::seconds(30));
+    CHECK(client->received().find(" 200 ") != std::string::npos);
+    client->forget();
+    client->read_until(": hb\n\n: hb\n\n", std::chrono::seconds(30));
+    CHECK(client->received().find(": hb\n\n: hb\n\n") != std::string::npos);
   }
 
   standing->leave();
