@@ -98,17 +98,14 @@ std::shared_ptr<OpenCall> OpenCalls::open(Json id, std::shared_ptr<McpReply> rep
 
 void OpenCalls::remove(const OpenCall* call) {
   std::shared_ptr<OpenCall> last;  // destroyed after the lock
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto found = std::find_if(calls_.begin(), calls_.end(),
-                                    [&](const auto& each) { return each.get() == call; });
-    if (found == calls_.end()) return;
-    last = *found;
-    calls_.erase(found);
-    std::erase_if(questions_, [&](const auto& each) { return each.second.call == call; });
-    if (!calls_.empty()) return;
-  }
-  if (on_empty_) on_empty_();
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::find_if(calls_.begin(), calls_.end(),
+                                  [&](const auto& each) { return each.get() == call; });
+  if (found == calls_.end()) return;
+  last = *found;
+  if (calls_.size() == 1 && on_empty_) on_empty_();  // before anybody can see that it is empty
+  calls_.erase(found);
+  std::erase_if(questions_, [&](const auto& each) { return each.second.call == call; });
 }
 
 std::string OpenCalls::expect_reply(const OpenCall* call, OnPeerReply on_reply) {

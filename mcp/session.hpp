@@ -94,7 +94,8 @@ class OpenCalls : public std::enable_shared_from_this<OpenCalls> {
   std::vector<std::shared_ptr<OpenCall>> with_id(const Json& id) const;
   void cancel_all(CancelReason reason);
   bool empty() const;
-  /// Runs whenever the last request in work has ended; it must not block. Set before the first.
+  /// Runs whenever the last request in work ends; it must not block or call back. Set before the
+  /// first.
   void when_empty(std::function<void()> callback) { on_empty_ = std::move(callback); }
 
   /// A fresh id for a question about `call`; the reply to it goes to `on_reply`.
