@@ -5,11 +5,11 @@
 #include "mcp/http_message.hpp"
 #include "mcp/modern_http.hpp"
 #include "mcp/modern_request.hpp"
+#include "mcp/http_reply.hpp"
 #include "mcp/sse_stream.hpp"
 
+#include <algorithm>
 #include <atomic>
-#include <map>
-#include <mutex>
 #include <utility>
 
 namespace indx {
@@ -29,73 +29,13 @@ HttpResponse with_session(HttpResponse response, const McpSession& session) {
   return response;
 }
 
-/// The answer of one POST: JSON, unless something is said before the answer.
-class HttpReply : public McpReply {
- public:
-  HttpReply(HttpRequest request, Responder responder, Accepted accepted,
-            const std::shared_ptr<McpSession>& session)
-      : request_(std::move(request)),
-        responder_(std::move(responder)),
-        accepted_(accepted),
-        session_(session) {}
-
-  void notify(const Json& message) override {
-    const std::scoped_lock lock(mutex_);
-    begin_stream();
-    if (stream_) stream_->send(message);
-  }
-
-  bool can_notify() const override { return accepted_.sse; }
-
-  void answer(McpAnswer answer) override {
-    const std::scoped_lock lock(mutex_);
-    is_over_ = true;
-    if (stream_) {
-      stream_->send(answer.message);
-      return stream_->finish();
-    }
-    if (accepted_.json || answer.http_status != 200) return send_json(answer);
-    if (const auto stream = responder_.begin_stream(sse_head(sse_frame(answer.message))))
-      stream->close();
-  }
-
-  void drop(CancelReason reason) override {
-    const std::scoped_lock lock(mutex_);
-    is_over_ = true;
-    if (stream_) return stream_->finish();
-    if (reason == CancelReason::Shutdown)
-      return responder_.send(rpc_failure(503, "The server is stopping.", request_));
-    responder_.send({202, {}, ""});  // the client asked for silence, HTTP wants an answer
-  }
-
-  /// Shows the headers of a call that takes long, so that nobody in between gives up.
-  void show_life() {
-    const std::scoped_lock lock(mutex_);
-    if (!is_over_) begin_stream();
-  }
-
- private:
-  void begin_stream() {
-    if (stream_ || !accepted_.sse) return;
-    stream_ = session_->streams->open(*session_->protocol);
-    stream_->begin(responder_);
-  }
-
-  void send_json(const McpAnswer& answer) {
-    HttpResponse response = rpc_response(answer.http_status, answer.message, request_);
-    if (!answer.challenge.empty())
-      response.headers.emplace_back("WWW-Authenticate", answer.challenge);
-    responder_.send(std::move(response));
-  }
-
-  const HttpRequest request_;
-  const Responder responder_;
-  const Accepted accepted_;
-  const std::shared_ptr<McpSession> session_;  // shared: an answer may come after the session ended
-  std::mutex mutex_;
-  std::shared_ptr<SseStream> stream_;  // shared with the session, which can resume it
-  bool is_over_ = false;
-};
+/// Whether a GET may be answered with an event stream. Less strict than for a POST, which could
+/// answer in JSON.
+bool accepts_stream(const HttpRequest& request) {
+  const std::string header = request.header("accept");
+  return accepted_types(request).sse || trim(header).empty() ||
+         header.find("*/*") != std::string::npos;
+}
 
 class McpHttpImpl : public McpHttp {
  public:
@@ -151,6 +91,7 @@ class McpHttpImpl : public McpHttp {
     if (!accepted.json && !accepted.sse)
       return responder.send(
           rpc_failure(406, "Accept must allow application/json or text/event-stream.", request));
+    if (is_rpc_batch(request.body)) return post_batch(request, principal, responder, accepted);
     auto parsed = parse_rpc(request.body);
     if (const auto* fault = std::get_if<RpcFault>(&parsed))
       return responder.send(rpc_response(400, rpc_error(*fault), request));
@@ -162,20 +103,64 @@ class McpHttpImpl : public McpHttp {
 
     const auto session = session_of(request, principal, responder, message.id);
     if (!session) return;
-    const McpPeer peer{McpTransport::Http, session->protocol, principal,
-                       session->calls,     session,           session->client_capabilities};
+    const McpPeer peer = peer_in(session, principal);
     if (message.kind != RpcMessage::Kind::Request) {
-      if (message.kind == RpcMessage::Kind::Notification) server_.notification(peer, message);
-      if (message.kind == RpcMessage::Kind::Response) server_.response(peer, message);
+      take_silent(peer, message);
       return responder.send({202, {}, ""});
     }
-    const auto reply =
-        std::make_shared<HttpReply>(without_body(request), responder, accepted, session);
-    if (accepted.sse && wants_progress(message))
-      server_.deadlines().after(server_.options().stream_start, [weak = std::weak_ptr(reply)] {
-        if (const auto waiting = weak.lock()) waiting->show_life();
-      });
-    server_.request(peer, message, reply);
+    const auto answer = std::make_shared<PostAnswer>(request, responder, accepted, session,
+                                                     PostAnswer::Form::Single, 1);
+    server_.request(peer, message, answer->reply());
+    if (accepted.sse) show_life_of(answer);
+  }
+
+  void post_batch(const HttpRequest& request, const Principal& principal,
+                  const Responder& responder, Accepted accepted) {
+    const auto session = session_of(request, principal, responder, nullptr);
+    if (!session) return;
+    const auto refuse = [&](const RpcFault& fault) {
+      responder.send(rpc_response(400, rpc_error(fault), request));
+    };
+    if (!session->protocol->has_batch) return refuse(no_rpc_batches());
+    const auto parsed = parse_rpc_batch(request.body);
+    if (const auto* fault = std::get_if<RpcFault>(&parsed)) return refuse(*fault);
+    const auto& messages = std::get<std::vector<RpcParsed>>(parsed);
+    const auto requests =
+        static_cast<std::size_t>(std::count_if(messages.begin(), messages.end(), wants_answer));
+
+    const McpPeer peer = peer_in(session, principal);
+    const auto answer = requests == 0
+                            ? nullptr
+                            : std::make_shared<PostAnswer>(request, responder, accepted, session,
+                                                           PostAnswer::Form::Batch, requests);
+    for (const RpcParsed& each : messages) {
+      const auto* message = std::get_if<RpcMessage>(&each);
+      if (!wants_answer(each))
+        take_silent(peer, *message);
+      else if (message)
+        server_.request(peer, *message, answer->reply());
+      else
+        answer->reply()->answer({.message = rpc_error(std::get<RpcFault>(each))});
+    }
+    if (!answer) return responder.send({202, {}, ""});
+    if (accepted.sse) show_life_of(answer);
+  }
+
+  static McpPeer peer_in(const std::shared_ptr<McpSession>& session, const Principal& principal) {
+    return {McpTransport::Http, session->protocol, principal,
+            session->calls,     session,           session->client_capabilities};
+  }
+
+  void take_silent(const McpPeer& peer, const RpcMessage& message) {
+    if (message.kind == RpcMessage::Kind::Notification) server_.notification(peer, message);
+    if (message.kind == RpcMessage::Kind::Response) server_.response(peer, message);
+  }
+
+  void show_life_of(const std::shared_ptr<PostAnswer>& answer) {
+    if (answer->is_over()) return;
+    server_.deadlines().after(server_.options().stream_start, [weak = std::weak_ptr(answer)] {
+      if (const auto waiting = weak.lock()) waiting->show_life();
+    });
   }
 
   void initialize(const HttpRequest& request, const Principal& principal,
@@ -190,7 +175,8 @@ class McpHttpImpl : public McpHttp {
       session->subject = principal.subject;
       session->protocol = handshake.protocol;
       session->client_capabilities = std::move(handshake.client_capabilities);
-      session->streams = std::make_shared<SseStreams>();
+      session->streams = std::make_shared<SseStreams>(*handshake.protocol);
+      session->channel = session->streams;
       if (!sessions_.add(session))
         return responder.send(rpc_failure(503, "Every session is in use. Try again in a moment.",
                                           request, kRpcInternalError, message.id));
@@ -208,15 +194,18 @@ class McpHttpImpl : public McpHttp {
       stream->close();
   }
 
+  /// Opens the standing stream, or goes on with the one that Last-Event-ID names.
   void get(const HttpRequest& request, const Principal& principal, const Responder& responder) {
-    if (!accepted_types(request).sse)
-      return responder.send(rpc_failure(406, "Accept must allow text/event-stream.", request));
-    if (request.header("mcp-session-id").empty()) return responder.send(no_stream(request));
+    if (request.method == "HEAD" || !accepts_stream(request) ||
+        request.header("mcp-session-id").empty())
+      return responder.send(no_stream(request));
     const auto session = session_of(request, principal, responder, nullptr);
     if (!session) return;
-    const auto position = session->streams->find(request.header("last-event-id"));
+    const std::string last_event = request.header("last-event-id");
+    if (last_event.empty()) return session->streams->listen(responder);
+    const auto position = session->streams->find(last_event);
     if (!position) return responder.send(no_stream(request));
-    position->stream->resume(responder, position->after);
+    position->stream->connect(responder, position->after);
   }
 
   void remove(const HttpRequest& request, const Principal& principal, const Responder& responder) {
@@ -242,18 +231,6 @@ class McpHttpImpl : public McpHttp {
     auto session = sessions_.find(session_id, principal.subject);
     if (!session) return fail(404, "This session is unknown or over. Send initialize again.");
     return session;
-  }
-
-  static bool wants_progress(const RpcMessage& message) {
-    const auto meta = message.params.find("_meta");
-    return meta != message.params.end() && meta->is_object() && meta->contains("progressToken");
-  }
-
-  /// What a reply needs of its request; bodies may be long.
-  static HttpRequest without_body(const HttpRequest& request) {
-    HttpRequest head;
-    head.id = request.id;
-    return head;
   }
 
   Dispatcher& dispatcher_;

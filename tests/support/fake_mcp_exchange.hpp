@@ -61,6 +61,8 @@ class FakeMcpExchange : public Responder::Target {
   bool is_closed() const {
     return with_lock([](const State& state) { return state.is_closed; });
   }
+  /// Whether the server still holds the stream.
+  bool is_held() const { return state_.use_count() > 1; }
   int status() const {
     return with_lock([](const State& state) { return state.head ? state.head->status : 0; });
   }
