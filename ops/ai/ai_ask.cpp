@@ -132,6 +132,7 @@ Operation ai_ask() {
   using namespace ai_ask_op;
   return define<Input, Output>({
       .name = "ai_ask",
+      .title = "Answer from the notes",
       .summary = "Answer a question from the notes, with citations of their text.",
       .guidance =
           "Searches the vault and answers from what it finds alone. When the notes do not "

@@ -29,8 +29,8 @@ Status tell_scope(Context& ctx, const AiScope& scope, const std::vector<std::str
 template <typename Input>
 Field<Input> ai_estimate_field() {
   return field<Input, bool>("estimate", &Input::estimate,
-                            "Only tell what the call would take at most: notes, calls, tokens, "
-                            "price. Asks no model, writes nothing.",
+                            "Only tell what the call would cost at most; asks no model, writes "
+                            "nothing.",
                             optional);
 }
 template <typename Output>

@@ -341,6 +341,7 @@ Operation ai_tag() {
   using namespace ai_tag_op;
   return define<Input, Output>({
       .name = "ai_tag",
+      .title = "Suggest or apply tags",
       .summary =
           "Suggest tags for notes, with the lines that support them, and write them when asked.",
       .guidance = "Without `apply` nothing is written: show the suggestions first. Prefers tags "
@@ -366,9 +367,9 @@ Operation ai_tag() {
            field("vocabulary", &Input::vocabulary, "Which tags may be suggested.", optional),
            field<Input, bool>("apply", &Input::apply,
                               "Write the tags into the property `tags`; needs vault:write.",
-                              optional),
+                              optional, for_writing),
            field("apply_mode", &Input::apply_mode,
-                 "merge: add to what is there; replace: overwrite it.", optional,
+                 "merge: add to what is there; replace: overwrite it.", optional, for_writing,
                  one_of({"merge", "replace"})),
            ai_estimate_field<Input>()},
           ai_guard_fields<Input>(),

@@ -124,6 +124,7 @@ Operation base_query() {
   using namespace base_query_op;
   return define<Input, BaseQueryView>({
       .name = "base_query",
+      .title = "Query a base",
       .summary = "Run a view of a `.base` file, or of a base block in a note, and give its rows, "
                  "groups and summaries.",
       .guidance =
@@ -169,7 +170,7 @@ Operation base_query_inline() {
       .example = "'filters: file.hasTag(\"book\")'",
       .is_idempotent = true,
       .reads_index = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_lists",
       .input = shared_fields<InlineInput>(
           {field("definition", &InlineInput::definition,
                  "The base as YAML or JSON, such as `filters: 'file.hasTag(\"book\")'`.",

@@ -83,6 +83,7 @@ Operation schedule_set() {
       .example = "nightly vault_reindex '17 3 * * *' --time-zone Europe/Berlin",
       .effect = Effect::Writes,
       .is_idempotent = true,
+      .tool_group = "job_manage",
       .input =
           {schedule_name_field(&Input::name),
            field("kind", &Input::kind,

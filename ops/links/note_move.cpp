@@ -160,6 +160,7 @@ Operation note_move() {
   using namespace note_move_op;
   return define<Input, Output>({
       .name = "note_move",
+      .title = "Move or rename a note or folder",
       .summary =
           "Rename or move a note, an attachment or a folder, and keep every link to it whole.",
       .guidance =

@@ -51,6 +51,7 @@ Operation property_values() {
       .example = "status",
       .is_idempotent = true,
       .reads_index = true,
+      .tool_group = "vault_lists",
       .input = {field("name", &Input::name, "Name of the property, in any case.", length(1, 1024)),
                 field("path_glob", &Input::path_glob,
                       "Only in paths that match, such as `Projects/**`.", optional,

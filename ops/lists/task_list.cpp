@@ -65,6 +65,7 @@ Operation task_list() {
       .route = {"GET", "/v1/tasks"},
       .is_idempotent = true,
       .reads_index = true,
+      .tool_group = "vault_lists",
       .input = {field("status", &Input::status, "Unchecked or checked ones only.", optional,
                       one_of({"any", "todo", "done"})),
                 field("mark", &Input::mark, "Only tasks with this character in the brackets.",

@@ -118,6 +118,14 @@ std::vector<std::string> words_of(std::string_view names, char separator) {
   return names.empty() ? std::vector<std::string>() : split(names, separator);
 }
 
+/// `replace_section takes heading or heading_path, markdown; and may take occurrence.`
+std::string what_op_takes(const OpRow& row) {
+  std::string text =
+      cat(row.name, " takes ", replace_all(replace_all(row.required, " ", ", "), "|", " or "));
+  if (!row.allowed.empty()) text += "; and may take " + replace_all(row.allowed, " ", ", ");
+  return text + '.';
+}
+
 /// Refuses a step that lacks a field of its op, or has one of another.
 Status check_fields(const Step& step, const OpRow& row, std::size_t index) {
   const std::vector<std::pair<std::string, bool>> fields = {
@@ -153,11 +161,18 @@ Status check_fields(const Step& step, const OpRow& row, std::size_t index) {
       if (is_given(name) && ++given > 1)
         return refuse(name, "stands for a field that is given too, in", true);
     }
-    if (given == 0) return refuse(words_of(wanted, '|').front(), "is required by", false);
+    if (given == 0) {
+      Error missing = refuse(words_of(wanted, '|').front(), "is required by", false);
+      missing.message += ' ' + what_op_takes(row);
+      return missing;
+    }
   }
   for (const auto& [name, given] : fields)
-    if (given && std::find(known.begin(), known.end(), name) == known.end())
-      return refuse(name, "means nothing to", true);
+    if (given && std::find(known.begin(), known.end(), name) == known.end()) {
+      Error other = refuse(name, "means nothing to", true);
+      other.message += ' ' + what_op_takes(row);
+      return other;
+    }
   return {};
 }
 
@@ -374,6 +389,7 @@ Operation note_patch() {
   using namespace note_patch_op;
   return define<Input, Output>({
       .name = "note_patch",
+      .title = "Edit a note with structured ops",
       .summary = "Edit a note with structured steps; everything else in it stays byte for byte.",
       .guidance =
           "Steps run in order, each on the result of the one before, all or nothing, in one "
