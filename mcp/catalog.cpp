@@ -47,6 +47,11 @@ Json output_schema(const Operation& operation) {
   return schema;
 }
 
+/// Actions answer each in their own form, and what a model works on may be answered by its job.
+bool has_output_schema(const Tool& tool) {
+  return !tool.group && !tool.operations.front()->needs_provider;
+}
+
 /// All four: what a host assumes of one that is missing is the worst.
 Json hints(const Tool& tool, const Principal& principal) {
   bool reads = true, destroys = false, repeats = true;
@@ -134,7 +139,8 @@ Json tool_descriptor(const Tool& tool, const Principal& principal, const Protoco
   if (protocol.has_structured_content) result["title"] = title;
   result["description"] = prefix_at_grapheme(text, kMaxDescriptionBytes);
   result["inputSchema"] = tool.group ? group_schema(tool, reader) : input_schema(first, reader);
-  if (protocol.has_structured_content && !tool.group) result["outputSchema"] = output_schema(first);
+  if (protocol.has_structured_content && has_output_schema(tool))
+    result["outputSchema"] = output_schema(first);
   result["annotations"] = hints(tool, principal);
   if (!protocol.has_structured_content) result["annotations"]["title"] = title;
   return result;

@@ -18,7 +18,7 @@ struct SharedField {
 
 void merge(SharedField& field, const Json& schema) {
   // What the actions differ in is theirs to check.
-  for (const auto* key : {"default", "enum", "minItems"})
+  for (const auto* key : {"enum", "minItems"})
     if (field.schema.contains(key) && (!schema.contains(key) || schema[key] != field.schema[key]))
       field.schema.erase(key);
 }
@@ -27,6 +27,7 @@ void add_field(std::vector<SharedField>& fields, const std::string& action, std:
                Json schema, bool is_required) {
   const std::string text = schema.value("description", "");
   schema.erase("description");
+  schema.erase("default");  // of one action each
   auto found = std::find_if(fields.begin(), fields.end(),
                             [&](const SharedField& field) { return field.name == name; });
   if (found == fields.end()) {

@@ -254,8 +254,8 @@ Json portable_base(const SchemaNode& node, int depth) {
     schema["description"] = node.description;
   if (!node.allowed.empty()) schema["enum"] = node.allowed;
   const bool says_nothing = node.default_value.is_null() || node.default_value == false ||
-                            node.default_value == 0 || node.is_secret || node.type == Type::Any ||
-                            depth >= kDescribedDepth;
+                            node.default_value == 0 || node.is_secret || node.is_plain ||
+                            node.type == Type::Any || depth >= kDescribedDepth;
   if (!says_nothing) schema["default"] = node.default_value;
   if (node.type == Type::Array && node.min_length) schema["minItems"] = *node.min_length;
   return schema;

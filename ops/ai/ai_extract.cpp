@@ -259,8 +259,7 @@ Operation ai_extract() {
       .summary = "Extract one record a note in the form of your JSON Schema, with the text behind "
                  "each value.",
       .guidance = "For action items, decisions, contacts and the like; for a few properties "
-                  "ai_metadata is simpler. A note that holds no such record gives none. What does "
-                  "not fit the schema is left out with a warning.",
+                  "ai_metadata is simpler. A note that holds no such record gives none.",
       .scopes = {Scope::VaultRead},
       .extra_scopes =
           [](const Input& in) {

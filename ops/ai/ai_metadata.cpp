@@ -264,9 +264,8 @@ Operation ai_metadata() {
       .summary =
           "Fill in typed properties of notes from their text, with the lines that support them.",
       .guidance =
-          "Say which keys and of which type; each value is checked after the model gave it, "
-          "and null where the note does not say. Without `apply` nothing is written. "
-          "`set_missing` keeps what people set; ai_tag is better for tags.",
+          "Say which keys and of which type. Without `apply` nothing is written; `set_missing` "
+          "keeps what people set. For tags use ai_tag, for records ai_extract.",
       .scopes = {Scope::VaultRead},
       .extra_scopes =
           [](const Input& in) {

@@ -234,11 +234,9 @@ Operation ai_relate() {
       .name = "ai_relate",
       .title = "Find related notes",
       .summary = "Find notes that are related with a note, say how, and draft the missing links.",
-      .guidance =
-          "Candidates come from the index: shared words, near vectors, shared links, mentions. A "
-          "model, where there is one, only says which relation it is; without one, rules do. "
-          "Nothing is written: give a patch of `proposed_patches` to note_patch. More than one "
-          "source runs as a job.",
+      .guidance = "Use it to find missing links and see how notes belong together; for the links "
+                  "there are use link_backlinks. Nothing is written: give a patch of "
+                  "`proposed_patches` to note_patch.",
       .scopes = {Scope::VaultRead},
       .route = {"POST", "/v1/ai/relate"},
       .cli = "ai relate",

@@ -29,16 +29,18 @@ struct Vocabulary {
   static Fields<Vocabulary> fields() {
     return {
         field("use_existing", &Vocabulary::use_existing, "Prefer tags that the vault has.",
-              optional),
-        field("allow_new", &Vocabulary::allow_new, "Also suggest tags that it has not.", optional),
-        field("candidates", &Vocabulary::candidates, "Only these tags.", optional, length(0, 1000)),
-        field("forbid", &Vocabulary::forbid, "Never these tags.", optional, length(0, 1000)),
+              optional, plain),
+        field("allow_new", &Vocabulary::allow_new, "Also suggest tags that it has not.", optional,
+              plain),
+        field("candidates", &Vocabulary::candidates, "Only these tags.", optional, plain,
+              length(0, 1000)),
+        field("forbid", &Vocabulary::forbid, "Never these tags.", optional, plain, length(0, 1000)),
         field("namespace", &Vocabulary::name_space, "New tags become `<namespace>/<tag>`.",
-              optional, length(0, 128)),
-        field("max_per_note", &Vocabulary::max_per_note, "Most tags for one note.", optional,
+              optional, plain, length(0, 128)),
+        field("max_per_note", &Vocabulary::max_per_note, "Most tags for one note.", optional, plain,
               between(1, 50)),
         field("min_confidence", &Vocabulary::min_confidence, "Drop suggestions below it.", optional,
-              between(0, 1))};
+              plain, between(0, 1))};
   }
 };
 struct Input : AiApplyInput {
@@ -345,8 +347,7 @@ Operation ai_tag() {
       .summary =
           "Suggest tags for notes, with the lines that support them, and write them when asked.",
       .guidance = "Without `apply` nothing is written: show the suggestions first. Prefers tags "
-                  "that the vault has. More than one note "
-                  "runs as a job; notes that AI may not read are left out and reported.",
+                  "that the vault has. To rename a tag use tag_rename.",
       .scopes = {Scope::VaultRead},
       .extra_scopes =
           [](const Input& in) {

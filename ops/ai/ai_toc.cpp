@@ -241,9 +241,8 @@ Operation ai_toc() {
       .title = "Make a table of contents",
       .summary = "Make a table of contents of one note, or a map of many, and write the map when "
                  "asked.",
-      .guidance = "mode note: the headings of a long note; without descriptions it asks no model "
-                  "and costs nothing. mode moc: groups of notes with links, which `write` puts "
-                  "into a note. For plain headings without AI use note_outline.",
+      .guidance = "mode note: the headings of a long note. mode moc: groups of notes with links, "
+                  "which `write` puts into a note. For plain headings use note_outline.",
       .scopes = {Scope::VaultRead},
       .extra_scopes =
           [](const Input& in) {

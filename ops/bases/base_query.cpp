@@ -127,10 +127,9 @@ Operation base_query() {
       .title = "Query a base",
       .summary = "Run a view of a `.base` file, or of a base block in a note, and give its rows, "
                  "groups and summaries.",
-      .guidance =
-          "For questions over properties, tags, folders and links that a base of the vault "
-          "answers. A wrong formula spoils its own cells only. To search text use vault_search; "
-          "to try a query without a file use base_query_inline.",
+      .guidance = "For questions over properties, tags, folders and links that a base of the vault "
+                  "answers. To search text use vault_search; to try a query without a file "
+                  "base_query_inline.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/bases/{path}/query"},
       .cli = "base query",
