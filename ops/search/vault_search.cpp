@@ -186,7 +186,7 @@ Operation vault_search() {
                 field("explain", &Input::explain,
                       "Show how each score came about; a token with path globs is told no counts "
                       "of notes.",
-                      optional),
+                      for_programs, optional),
                 cursor_field(&Input::cursor)},
       .output = {field("results", &Output::results, "Hits, best first."),
                  next_cursor_field(&Output::next_cursor),
