@@ -155,7 +155,7 @@ Operation ai_ask() {
            field("retrieve", &Input::retrieve, "How the notes are found.", optional),
            field("style", &Input::style,
                  "neutral prose, bullets, executive (conclusion first) or technical (exact).",
-                 optional, one_of({"neutral", "bullets", "executive", "technical"})),
+                 optional, plain, one_of({"neutral", "bullets", "executive", "technical"})),
            field("conversation_id", &Input::conversation_id,
                  "Keeps answers of one conversation apart from those of others; opaque, nothing is "
                  "stored under it.",

@@ -290,9 +290,11 @@ Operation ai_extract() {
                               "Write the property; needs vault:write. With destination json "
                               "nothing is written.",
                               optional, for_writing),
-           field("apply_mode", &Input::apply_mode,
-                 "Whether what is there stays, goes, or is added to.", optional, for_writing,
-                 one_of({"set_missing", "overwrite", "merge"})),
+           field(
+               "apply_mode", &Input::apply_mode,
+               "set_missing: only where it is missing or null; overwrite: always; merge: add to a "
+               "list or object, else as set_missing.",
+               optional, for_writing, one_of({"set_missing", "overwrite", "merge"})),
            ai_estimate_field<Input>()},
           ai_guard_fields<Input>(),
           ai_call_fields<Input>("Language of texts; left out: that of the note.")),
