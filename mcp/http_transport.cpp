@@ -3,9 +3,9 @@
 #include "base/text.hpp"
 #include "http/rest.hpp"
 #include "mcp/http_message.hpp"
+#include "mcp/http_reply.hpp"
 #include "mcp/modern_http.hpp"
 #include "mcp/modern_request.hpp"
-#include "mcp/http_reply.hpp"
 #include "mcp/sse_stream.hpp"
 
 #include <algorithm>

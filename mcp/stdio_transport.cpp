@@ -1,8 +1,8 @@
 #include "mcp/stdio_transport.hpp"
 
 #include "base/ids.hpp"
-#include "mcp/modern_request.hpp"
 #include "mcp/line_writer.hpp"
+#include "mcp/modern_request.hpp"
 
 #include <algorithm>
 #include <array>

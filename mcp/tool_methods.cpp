@@ -3,9 +3,11 @@
 #include "base/text.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/progress_meter.hpp"
-#include "mcp/tools.hpp"
+#include "mcp/result_size.hpp"
+#include "mcp/tool_files.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,33 +17,86 @@ namespace {
 
 constexpr std::chrono::milliseconds kJobRecheck{1'000};
 constexpr std::string_view kIdempotencyMeta = "indx/idempotency_key";
+constexpr int kMostPageTries = 3;
 
-void answer_tool_call(const std::shared_ptr<OpenCall>& call, const Operation& operation,
-                      const std::vector<std::string>& repaired, const Protocol& protocol,
-                      const Answer& answer) {
-  if (call->is_ended()) return;
-  if (!answer.result) return call->answer_result(tool_error(answer.result.error()));
-  if (!answer.is_accepted)
-    return call->answer_result(tool_result(operation, *answer.result, repaired, protocol));
-  const Json* job = member(*answer.result, "job");
-  const std::string state = job ? string_member(*job, "state").value_or("ready") : "ready";
-  call->answer_result(tool_job_result(answer.job_id, state, protocol));
+std::string unknown_tool(const Registry& registry, const std::string& name) {
+  const Operation* operation = registry.find(name);
+  if (operation && !operation->tool_group.empty())
+    return cat("Unknown tool ", name, ". Call ", operation->tool_group, " with action ", name, '.');
+  return cat("Unknown tool ", name, ". tools/list names those there are.");
+}
+
+/// The limit with which a page would fit into a result; 0: it fits, or smaller pages do not help.
+int smaller_limit(const Operation& operation, const Json& output) {
+  if (!operation.has_pages() || !output.is_object()) return 0;
+  const auto list = output.find(operation.list);
+  if (list == output.end() || !list->is_array() || list->size() < 2) return 0;
+  const std::size_t size = json_size(output);
+  if (size <= kMaxResultBytes) return 0;
+  const std::size_t fits = list->size() * kMaxResultBytes * 9 / (size * 10);
+  return static_cast<int>(std::clamp<std::size_t>(fits, 1, list->size() - 1));
+}
+
+/// Who sees the same catalog.
+std::string catalog_key(const McpPeer& peer, const AiRoles& roles) {
+  std::string key = cat(peer.protocol->version, roles.chat, roles.embeddings);
+  for (const Scope scope : peer.principal.scopes) key += cat(' ', name(scope));
+  return key;
 }
 
 }  // namespace
+
+/// One call in work; shared by the callbacks of what it waits for.
+struct ToolMethods::Work {
+  Dispatcher& dispatcher;
+  const std::shared_ptr<ReplayCache> replays;
+  const McpPeer peer;
+  const std::shared_ptr<OpenCall> call;
+  const ToolArguments arguments;
+  std::string idempotency_key;
+  std::shared_ptr<ProgressMeter> meter;  ///< null: nobody wants to hear of progress
+
+  std::optional<std::string> revision = {};  ///< nullopt: the answer is not kept
+  std::string replay_key = {};
+  int limit = 0, pages_tried = 0;  ///< of a page that was asked for again because it was too long
+
+  const Operation& operation() const { return *arguments.operation; }
+  void answer_with(Json output, const FileBytes* file, bool is_replay) const;
+};
+
+void ToolMethods::Work::answer_with(Json output, const FileBytes* file, bool is_replay) const {
+  if (file) put_file(*file, output);
+  Json result =
+      tool_result(operation(), output, arguments.repaired, *peer.protocol, arguments.input);
+  if (file)
+    if (Json image = image_block(*file, output); !image.is_null())
+      result["content"].push_back(std::move(image));
+  if (is_replay) result["_meta"]["indx/replayed"] = true;
+  if (limit > 0) result["_meta"]["indx/limit"] = limit;
+  call->answer_result(std::move(result));
+}
 
 std::vector<McpMethod> ToolMethods::methods() {
   return {{.name = "tools/list", .run = [this](const McpRequest& request) { list(request); }},
           {.name = "tools/call", .run = [this](const McpRequest& request) { call_tool(request); }}};
 }
 
-void ToolMethods::list(const McpRequest& request) const {
+void ToolMethods::list(const McpRequest& request) {
   const McpPeer& peer = request.peer;
-  Json tools = Json::array();
-  for (const Operation* operation :
-       services_.dispatcher.registry().visible_to(peer.principal, services_.dispatcher.ai_roles()))
-    if (operation->is_listed_in_mcp) tools.push_back(tool_descriptor(*operation, *peer.protocol));
-  request.call->answer_result({{"tools", std::move(tools)}});
+  const AiRoles roles = services_.dispatcher.ai_roles();
+  std::shared_ptr<const Json> catalog;
+  {
+    const std::scoped_lock lock(mutex_);
+    auto& kept = catalogs_[catalog_key(peer, roles)];
+    if (!kept) {
+      Json tools = Json::array();
+      for (const Tool& tool : tools_of(services_.dispatcher.registry(), peer.principal, roles))
+        tools.push_back(tool_descriptor(tool, peer.principal, *peer.protocol));
+      kept = std::make_shared<const Json>(std::move(tools));
+    }
+    catalog = kept;
+  }
+  request.call->answer_result({{"tools", *catalog}});
 }
 
 void ToolMethods::refuse_hidden(const McpRequest& request, const Operation& operation) const {
@@ -56,58 +111,106 @@ void ToolMethods::refuse_hidden(const McpRequest& request, const Operation& oper
 
 void ToolMethods::call_tool(const McpRequest& request) {
   const auto& [peer, message, call] = request;
-  const auto tool = string_member(message.params, "name");
-  if (!tool)
+  const Registry& registry = services_.dispatcher.registry();
+  const auto name = string_member(message.params, "name");
+  if (!name)
     return call->answer_fault(kRpcInvalidParams, "params.name must be the name of a tool.");
-  const Operation* operation = services_.dispatcher.registry().find(*tool);
-  if (!operation || !operation->is_listed_in_mcp)
-    return call->answer_fault(kRpcInvalidParams,
-                              cat("Unknown tool ", *tool, ". tools/list names those there are."));
-  if (!may_call(peer.principal, *operation)) return refuse_hidden(request, *operation);
-  if (!operation->is_listed(services_.dispatcher.ai_roles()))
-    return call->answer_result(tool_error(operation->lacks_role()));
+  const auto tool = find_tool(registry, *name);
+  if (!tool) return call->answer_fault(kRpcInvalidParams, unknown_tool(registry, *name));
+  const bool may_call_some =
+      std::any_of(tool->operations.begin(), tool->operations.end(),
+                  [&](const Operation* each) { return may_call(request.peer.principal, *each); });
+  if (!may_call_some) return refuse_hidden(request, *tool->operations.front());
 
-  const Json* arguments = member(message.params, "arguments");
-  auto prepared = tool_arguments(*operation, arguments ? *arguments : Json(nullptr));
-  if (!prepared) return call->answer_result(tool_error(prepared.error()));
+  const Json* given = member(message.params, "arguments");
+  auto arguments = tool_arguments(*tool, given ? *given : Json(nullptr));
+  if (!arguments) return call->answer_result(tool_error(arguments.error()));
+  const Operation& operation = *arguments->operation;
+  if (!may_call(peer.principal, operation)) return refuse_hidden(request, operation);
+  if (!operation.is_listed(services_.dispatcher.ai_roles()))
+    return call->answer_result(tool_error(operation.lacks_role()));
+  run(request, std::move(*arguments));
+}
 
-  Call work = make_call(peer, *operation, std::move(prepared->input), call->token());
-  work.keep = operation->execution != Execution::Inline;
+void ToolMethods::run(const McpRequest& request, ToolArguments arguments) {
+  const auto& [peer, message, call] = request;
+  const Operation& operation = *arguments.operation;
   const Json* meta = member(message.params, "_meta");
-  work.idempotency_key = string_member(meta ? *meta : Json(), kIdempotencyMeta)
-                             .value_or(string_member(work.input, "idempotency_key").value_or(""));
-
   const Json token = call->can_notify() ? progress_token(message) : Json(nullptr);
-  if (token.is_null() && operation->execution != Execution::Inline)
-    answer_with_job_after(services_.options.job_wait, call, *peer.protocol);
-  const auto meter = token.is_null() ? nullptr
-                                     : std::make_shared<ProgressMeter>(
-                                           token, services_.clock, services_.options.progress_gap,
-                                           peer.protocol->has_progress_message);
-  services_.dispatcher.call(
-      std::move(work),
-      [call = call, operation, repaired = std::move(prepared->repaired),
-       protocol = peer.protocol](const Answer& answer) {
-        answer_tool_call(call, *operation, repaired, *protocol, answer);
-      },
-      [call = call, meter, peer = peer, &dispatcher = services_.dispatcher](const Event& event) {
-        if (!event.job_id.empty() && !call->set_job(event.job_id))
-          cancel_job(dispatcher, peer, event.job_id);
-        if (!meter || (event.kind != "job.progress" && event.kind != "job.started")) return;
-        if (call->is_ended()) return;
-        if (const auto notification = meter->notification_for(event)) call->notify(*notification);
+  const std::string key =
+      string_member(meta ? *meta : Json(), kIdempotencyMeta)
+          .value_or(string_member(arguments.input, "idempotency_key").value_or(""));
+  const auto work = std::shared_ptr<Work>(new Work{
+      .dispatcher = services_.dispatcher,
+      .replays = replays_,
+      .peer = peer,
+      .call = call,
+      .arguments = std::move(arguments),
+      .idempotency_key = key,
+      .meter = token.is_null() ? nullptr
+                               : std::make_shared<ProgressMeter>(
+                                     token, services_.clock, services_.options.progress_gap,
+                                     peer.protocol->has_progress_message)});
+  work->revision = services_.dispatcher.revision(operation, work->arguments.input);
+  if (work->revision) {
+    work->replay_key = ReplayCache::key(peer.principal, operation, work->arguments.input);
+    if (auto kept = replays_->find(work->replay_key, *work->revision))
+      return work->answer_with(std::move(*kept), nullptr, true);
+  }
+  if (token.is_null() && operation.execution != Execution::Inline)
+    answer_with_job_after(services_.options.job_wait, work);
+  start(work);
+}
+
+void ToolMethods::start(const std::shared_ptr<Work>& work) {
+  const Operation& operation = work->operation();
+  Json input = work->arguments.input;
+  if (work->limit > 0) input["limit"] = work->limit;
+  Call call = make_call(work->peer, operation, std::move(input), work->call->token());
+  call.keep = operation.execution != Execution::Inline;
+  // A model may take longer than a host waits: what runs as a job has a handle to answer with.
+  call.as_job = operation.needs_provider && !work->meter;
+  call.is_next_page = work->limit > 0;
+  call.idempotency_key = work->idempotency_key;
+  call.upload = work->arguments.upload;
+  work->dispatcher.call(
+      std::move(call), [work](const Answer& answer) { finish(work, answer); },
+      [work](const Event& event) {
+        if (!event.job_id.empty() && !work->call->set_job(event.job_id))
+          cancel_job(work->dispatcher, work->peer, event.job_id);
+        if (!work->meter || (event.kind != "job.progress" && event.kind != "job.started")) return;
+        if (work->call->is_ended()) return;
+        if (const auto notification = work->meter->notification_for(event))
+          work->call->notify(*notification);
       });
 }
 
+void ToolMethods::finish(const std::shared_ptr<Work>& work, const Answer& answer) {
+  if (work->call->is_ended()) return;
+  if (!answer.result) return work->call->answer_result(tool_error(answer.result.error()));
+  if (answer.is_accepted) {
+    const Json* job = member(*answer.result, "job");
+    const std::string state = job ? string_member(*job, "state").value_or("ready") : "ready";
+    return work->call->answer_result(tool_job_result(answer.job_id, state, *work->peer.protocol));
+  }
+  if (const int limit = smaller_limit(work->operation(), *answer.result);
+      limit > 0 && work->pages_tried++ < kMostPageTries) {
+    work->limit = limit;
+    return start(work);
+  }
+  if (work->revision && work->limit == 0)
+    work->replays->put(work->replay_key, *work->revision, *answer.result);
+  work->answer_with(*answer.result, answer.file.get(), false);
+}
+
 void ToolMethods::answer_with_job_after(std::chrono::milliseconds delay,
-                                        const std::shared_ptr<OpenCall>& call,
-                                        const Protocol& protocol) {
-  services_.deadlines.after(delay, [this, weak = std::weak_ptr(call), &protocol] {
+                                        const std::shared_ptr<Work>& work) {
+  services_.deadlines.after(delay, [this, weak = std::weak_ptr(work)] {
     const auto waiting = weak.lock();
-    if (!waiting || waiting->is_ended()) return;
-    if (const std::string job = waiting->job_id(); !job.empty())
-      return waiting->answer_result(tool_job_result(job, "running", protocol));
-    answer_with_job_after(std::min(services_.options.job_wait, kJobRecheck), waiting, protocol);
+    if (!waiting || waiting->call->is_ended()) return;
+    if (const std::string job = waiting->call->job_id(); !job.empty())
+      return waiting->call->answer_result(tool_job_result(job, "running", *waiting->peer.protocol));
+    answer_with_job_after(std::min(services_.options.job_wait, kJobRecheck), waiting);
   });
 }
 

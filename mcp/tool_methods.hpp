@@ -1,8 +1,14 @@
 #pragma once
+#include "mcp/catalog.hpp"
 #include "mcp/method.hpp"
+#include "mcp/replay_cache.hpp"
+#include "mcp/tools.hpp"
 
 #include <chrono>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
 namespace indx {
@@ -10,19 +16,29 @@ namespace indx {
 /// tools/list and tools/call.
 class ToolMethods {
  public:
-  explicit ToolMethods(const McpServices& services) : services_(services) {}
+  explicit ToolMethods(const McpServices& services)
+      : services_(services), replays_(std::make_shared<ReplayCache>(services.clock)) {}
   std::vector<McpMethod> methods();
 
  private:
-  void list(const McpRequest& request) const;
+  struct Work;
+
+  void list(const McpRequest& request);
+  /// Finds the tool, checks that the principal may call it, reads the arguments.
   void call_tool(const McpRequest& request);
   void refuse_hidden(const McpRequest& request, const Operation& operation) const;
+  void run(const McpRequest& request, ToolArguments arguments);
   /// Once `delay` has passed, a call whose work is a job is answered with the job; else it is
   /// looked at again later.
-  void answer_with_job_after(std::chrono::milliseconds delay, const std::shared_ptr<OpenCall>& call,
-                             const Protocol& protocol);
+  void answer_with_job_after(std::chrono::milliseconds delay, const std::shared_ptr<Work>& work);
+
+  static void start(const std::shared_ptr<Work>& work);
+  static void finish(const std::shared_ptr<Work>& work, const Answer& answer);
 
   const McpServices services_;
+  const std::shared_ptr<ReplayCache> replays_;  // shared: with work that may outlive the server
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const Json>> catalogs_;  // by who sees them
 };
 
 }  // namespace indx

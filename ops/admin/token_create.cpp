@@ -50,7 +50,7 @@ Operation token_create() {
       .cli_positional = {"name"},
       .example = "laptop --scopes vault:read",
       .effect = Effect::Writes,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_manage",
       .input = {field("name", &Input::name, "What it is for.", length(1, 200)),
                 field("scopes", &Input::scopes,
                       "What it may do; each scope includes those before it.", optional,

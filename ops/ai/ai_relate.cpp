@@ -25,13 +25,14 @@ struct SourceInput {
   std::vector<std::string> paths;
   std::optional<AiScope> scope;
   static Fields<SourceInput> fields() {
-    return {field("kind", &SourceInput::kind, "How the sources are named.",
-                  one_of({"path", "paths", "scope"})),
-            field("path", &SourceInput::path, "path: this note.", optional, vault_path,
-                  length(0, 4096)),
-            field("paths", &SourceInput::paths, "paths: these notes.", optional, vault_path,
-                  length(0, 10000)),
-            field("scope", &SourceInput::scope, "scope: the notes of this one.")};
+    return {
+        field("kind", &SourceInput::kind, "How the sources are named: by the field of that name.",
+              one_of({"path", "paths", "scope"})),
+        field("path", &SourceInput::path, "path: this note.", optional, plain, vault_path,
+              length(0, 4096)),
+        field("paths", &SourceInput::paths, "paths: these notes.", optional, plain, vault_path,
+              length(0, 10000)),
+        field("scope", &SourceInput::scope, "scope: the notes of this one.", plain)};
   }
 };
 struct Input : AiCallInput {
@@ -231,12 +232,11 @@ Operation ai_relate() {
   using namespace ai_relate_op;
   return define<Input, Output>({
       .name = "ai_relate",
+      .title = "Find related notes",
       .summary = "Find notes that are related with a note, say how, and draft the missing links.",
-      .guidance =
-          "Candidates come from the index: shared words, near vectors, shared links, mentions. A "
-          "model, where there is one, only says which relation it is; without one, rules do. "
-          "Nothing is written: give a patch of `proposed_patches` to note_patch. More than one "
-          "source runs as a job.",
+      .guidance = "Use it to find missing links and see how notes belong together; for the links "
+                  "there are use link_backlinks. Nothing is written: give a patch of "
+                  "`proposed_patches` to note_patch.",
       .scopes = {Scope::VaultRead},
       .route = {"POST", "/v1/ai/relate"},
       .cli = "ai relate",
@@ -252,24 +252,19 @@ Operation ai_relate() {
           {field("source", &Input::source, "The notes whose relations are wanted."),
            field("candidates", &Input::candidates,
                  "Only these notes may be related; left out: the whole vault."),
-           field("top_k", &Input::top_k, "Most related notes of each source.", optional,
+           field("top_k", &Input::top_k, "Most related notes of each source.", plain, optional,
                  between(1, 50)),
            field("retrieve_mode", &Input::retrieve_mode,
-                 "hybrid: words, vectors and links; lexical: without vectors; semantic: vectors "
-                 "alone.",
-                 optional, one_of({"semantic", "lexical", "hybrid"})),
+                 "lexical: without vectors; semantic: vectors alone.", optional,
+                 one_of({"semantic", "lexical", "hybrid"})),
            field("classify", &Input::classify,
                  "Say which relation it is; left out: yes. Without a chat model by rules."),
-           field("relations", &Input::relations, "Only these relations; left out: all.", optional,
-                 one_of(relation_labels()), length(0, 8), comma_separated),
+           field("relations", &Input::relations, "Only these relations; left out: all.", plain,
+                 optional, one_of(relation_labels()), length(0, 8), comma_separated),
            field("threshold", &Input::threshold,
-                 "Leave out edges whose confidence, or similarity where there is no relation, is "
-                 "below it.",
-                 between(0, 1)),
+                 "Leave out edges whose confidence or similarity is below it.", between(0, 1)),
            field("propose_links", &Input::propose_links,
-                 "Also draft a patch that links each source to what it is related with and does "
-                 "not link to yet.",
-                 optional),
+                 "Also draft patches with the missing links.", optional),
            ai_estimate_field<Input>()},
           ai_call_fields<Input>("Language of rationales; left out: that of the source.")),
       .output = {field("scope_resolved", &Output::scope_resolved, "What was compared."),

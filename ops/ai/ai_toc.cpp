@@ -238,11 +238,11 @@ Operation ai_toc() {
   using namespace ai_toc_op;
   return define<Input, Output>({
       .name = "ai_toc",
+      .title = "Make a table of contents",
       .summary = "Make a table of contents of one note, or a map of many, and write the map when "
                  "asked.",
-      .guidance = "mode note: the headings of a long note; without descriptions it asks no model "
-                  "and costs nothing. mode moc: groups of notes with links, which `write` puts "
-                  "into a note. For plain headings without AI use note_outline.",
+      .guidance = "mode note: the headings of a long note. mode moc: groups of notes with links, "
+                  "which `write` puts into a note. For plain headings use note_outline.",
       .scopes = {Scope::VaultRead},
       .extra_scopes =
           [](const Input& in) {
@@ -270,10 +270,10 @@ Operation ai_toc() {
                  one_of({"note", "moc"})),
            field("path", &Input::path, "note: the note.", optional, vault_path, length(0, 4096)),
            field("depth", &Input::depth,
-                 "note: levels of headings, from the highest in the note on.", optional,
+                 "note: levels of headings, from the highest in the note on.", plain, optional,
                  between(1, 6)),
            field("include_descriptions", &Input::include_descriptions,
-                 "note: one line for each heading, of the text below it.", optional),
+                 "note: one line for each heading, of the text below it.", plain, optional),
            field<Input, AiScope>("scope", &Input::scope, "moc: which notes.", optional),
            field("group_by", &Input::group_by,
                  "moc: topic groups notes that are about the same; frontmatter: by the values of a "
@@ -282,17 +282,18 @@ Operation ai_toc() {
            field("group_by_key", &Input::group_by_key, "frontmatter: the property.", optional,
                  length(0, 256)),
            field("max_groups", &Input::max_groups,
-                 "moc: most groups; what stands in none of them is the last one.", optional,
+                 "moc: most groups; what stands in none of them is the last one.", plain, optional,
                  between(1, 100)),
-           field("max_per_group", &Input::max_per_group, "moc: most notes of one group.", optional,
-                 between(1, 500)),
+           field("max_per_group", &Input::max_per_group, "moc: most notes of one group.", plain,
+                 optional, between(1, 500)),
            field("include_summaries", &Input::include_summaries, "moc: one line for each note.",
-                 optional),
-           field("title", &Input::title, "moc: a heading above the map.", optional, length(0, 200)),
-           field(
-               "write", &Input::write,
-               "moc: write the map into a note; needs vault:write. Left out: nothing is written."),
-           field("include_links", &Input::include_links, "Entries are wikilinks.", optional),
+                 plain, optional),
+           field("title", &Input::title, "moc: a heading above the map.", plain, optional,
+                 length(0, 200)),
+           field("write", &Input::write,
+                 "moc: write the map into a note; needs vault:write. Left out: nothing is written.",
+                 for_writing),
+           field("include_links", &Input::include_links, "Entries are wikilinks.", plain, optional),
            field("style", &Input::style,
                  "compact: descriptions behind their entries; expanded: below them.", optional,
                  one_of({"compact", "expanded"})),
