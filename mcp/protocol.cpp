@@ -28,7 +28,7 @@ Json server_info() { return {{"name", "indx"}, {"title", "indx"}, {"version", "0
 
 Json server_capabilities(const Protocol&) {
   return {{"tools", {{"listChanged", false}}},
-          {"resources", {{"subscribe", false}, {"listChanged", false}}}};
+          {"resources", {{"subscribe", true}, {"listChanged", true}}}};
 }
 
 std::string_view server_instructions() {
