@@ -1,6 +1,6 @@
 #pragma once
 #include "base/event.hpp"
-#include "vault/note_query.hpp"
+#include "ops/principal.hpp"
 
 #include <cstddef>
 #include <set>

@@ -11,7 +11,7 @@
 namespace indx {
 namespace {
 
-constexpr std::chrono::seconds kLongest{60};
+constexpr std::chrono::seconds kHostPatience{60};
 
 /// An MCP client of `indx mcp serve --stdio`, ready for requests.
 class StdioHost {
@@ -28,7 +28,7 @@ class StdioHost {
         [&] {
           return !tool("vault_search", {{"q", "zzz"}}).contains("indexing");
         },
-        kLongest);
+        kHostPatience);
   }
 
   Json request(const std::string& method, const Json& params) {
@@ -41,7 +41,7 @@ class StdioHost {
             if (message.value("id", Json()) == id) found = std::move(message);
           return !found.is_null();
         },
-        kLongest);
+        kHostPatience);
     return found;
   }
   Json tool(const std::string& name, const Json& arguments) {
@@ -73,7 +73,7 @@ class StdioHost {
     }));
   }
   bool wait_for_updates(std::size_t count) const {
-    return wait_until([&] { return updates().size() >= count; }, kLongest);
+    return wait_until([&] { return updates().size() >= count; }, kHostPatience);
   }
 
  private:
@@ -99,11 +99,11 @@ class StdioHost {
 };
 
 /// As structured content shows it: without the members that are null.
-Json without_nulls(Json value) {
+Json without_null_members(Json value) {
   for (auto it = value.begin(); value.is_object() && it != value.end();)
     it = it->is_null() ? value.erase(it) : std::next(it);
   if (value.is_structured())
-    for (auto& each : value) each = without_nulls(std::move(each));
+    for (auto& each : value) each = without_null_members(std::move(each));
   return value;
 }
 
@@ -146,7 +146,9 @@ TEST_CASE("the bytes of every file come through its URI, whatever it is named",
   CHECK(seen.size() == files.size());
   CHECK(host.read("vault://canvas/b.canvas")["text"] == files.at("b.canvas"));
   CHECK(host.read("vault://canvas/b.canvas")["mimeType"] == "application/json");
-  CHECK(host.document("vault://base/t.base")["rows"].size() == files.size());
+  CHECK(without_null_members(host.document("vault://base/t.base")) ==
+        host.tool("base_query", {{"path", "t.base"}}));
+  CHECK(host.document("vault://base/t.base")["rows"].size() > 1);
   for (const char* uri : {"vault://no.md", "vault://no.png", "vault://canvas/no.canvas"}) {
     const Json error = host.request("resources/read", {{"uri", uri}})["error"];
     CHECK(error["code"] == -32002);
@@ -154,7 +156,7 @@ TEST_CASE("the bytes of every file come through its URI, whatever it is named",
   }
 }
 
-TEST_CASE("the list of resources covers the vault in pages", "[end_to_end][B13][B55]") {
+TEST_CASE("the list of resources covers the vault in pages", "[end_to_end][B55]") {
   const TempFolder vault;
   std::set<std::string> expected;
   for (int i = 0; i < 450; ++i) {
@@ -190,12 +192,13 @@ TEST_CASE("synthetic resources equal what their tools say", "[end_to_end][B50][B
   vault.write("deep/Self.md", "# A\n\n[[#A]] ![[Plan]]\n");
   StdioHost host(vault);
 
-  CHECK(without_nulls(host.document("vault://search?q=plan&mode=lexical")) ==
+  CHECK(without_null_members(host.document("vault://search?q=plan&mode=lexical")) ==
         host.tool("vault_search", {{"q", "plan"}, {"mode", "lexical"}}));
-  CHECK(without_nulls(host.document("vault://tags")) == host.tool("tag_list", Json::object()));
-  CHECK(without_nulls(host.document("vault://graph/backlinks/Plan.md")) ==
+  CHECK(without_null_members(host.document("vault://tags")) ==
+        host.tool("tag_list", Json::object()));
+  CHECK(without_null_members(host.document("vault://graph/backlinks/Plan.md")) ==
         host.tool("link_backlinks", {{"path", "Plan.md"}}));
-  CHECK(without_nulls(host.document("vault://graph/forward/Twice.md")) ==
+  CHECK(without_null_members(host.document("vault://graph/forward/Twice.md")) ==
         host.tool("link_forward", {{"path", "Twice.md"}}));
 
   std::map<std::pair<std::string, std::string>, int> expected, edges;

@@ -101,7 +101,7 @@ TEST_CASE("each synthetic URI asks the operation that a tool would", "[mcp][B50]
 }
 
 TEST_CASE("templates and entries are those that the token may read and the server has",
-          "[mcp][B13][B55][B59]") {
+          "[mcp][B55][B59]") {
   const Registry registry = make_registry();
   Principal reader;
   reader.scopes = {Scope::VaultRead};
