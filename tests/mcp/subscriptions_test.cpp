@@ -224,7 +224,7 @@ TEST_CASE("a session hears once that notes came or went, and not when they only 
 TEST_CASE("who may see some paths only hears of those, also when a note moves across the border",
           "[mcp][B57]") {
   WatchedVault vault;
-  McpTestPeer client(vault.server, McpTestPeer::reader({"Open/**"}));
+  McpTestPeer client(vault.server, McpTestPeer::reader_of({"Open/**"}));
   REQUIRE(subscribes(client, "vault://**"));
   REQUIRE(subscribes(client, "vault://Secret/x.md"));
 
