@@ -33,7 +33,8 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
       services_{dispatcher, options_, clock_or_system(options.clock),
                 random_or_system(options.random), deadlines_},
       tools_(services_),
-      resources_(services_) {
+      resources_(services_),
+      subscriptions_(services_) {
   add({{.name = "ping", .is_modern = false, .run = [](const McpRequest& request) {
           request.call->answer_result(Json::object());
         }}});
@@ -42,6 +43,7 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
         }}});
   add(tools_.methods());
   add(resources_.methods());
+  add(subscriptions_.methods());
 }
 
 void McpServer::add(const std::vector<McpMethod>& methods) {
@@ -101,6 +103,7 @@ void McpServer::run(const McpRequest& request) const {
 }
 
 void McpServer::notification(const McpPeer& peer, const RpcMessage& message) {
+  if (message.method == "notifications/initialized") return subscriptions_.welcome(peer);
   if (message.method != "notifications/cancelled") return;
   const Json* id = member(message.params, "requestId");
   if (!id) return;
