@@ -28,12 +28,17 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
       services_{dispatcher, options_, clock_or_system(options.clock),
                 random_or_system(options.random), deadlines_},
       tools_(services_),
-      resources_(services_) {
+      resources_(services_),
+      prompts_(services_),
+      completions_(services_) {
   add({{.name = "ping", .is_modern = false, .run = [](const McpRequest& request) {
           request.call->answer_result(Json::object());
         }}});
   add(tools_.methods());
   add(resources_.methods());
+  add(prompts_.methods());
+  add(completions_.methods());
+  add({set_level_method()});
 }
 
 void McpServer::add(std::vector<McpMethod> methods) {

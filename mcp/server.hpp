@@ -1,5 +1,7 @@
 #pragma once
+#include "mcp/completion.hpp"
 #include "mcp/method.hpp"
+#include "mcp/prompt_methods.hpp"
 #include "mcp/resource_methods.hpp"
 #include "mcp/tool_methods.hpp"
 
@@ -41,6 +43,8 @@ class McpServer {
   const McpServices services_;
   ToolMethods tools_;
   ResourceMethods resources_;
+  PromptMethods prompts_;
+  CompletionMethods completions_;
   std::map<std::string_view, McpMethod> methods_;
   Deadlines deadlines_;  // last: what is due uses the members above
 };

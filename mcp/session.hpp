@@ -4,6 +4,7 @@
 #include "base/random.hpp"
 #include "base/result.hpp"
 #include "mcp/json_rpc.hpp"
+#include "mcp/logging.hpp"
 #include "mcp/protocol.hpp"
 #include "ops/principal.hpp"
 
@@ -117,7 +118,8 @@ class McpChannel {
   virtual void send(const Json& notification) = 0;
 };
 
-/// What initialize agreed on. Constant after that, but for the calls, the streams and the channel.
+/// What initialize agreed on. Constant after that, but for the calls, the streams, the
+/// channel and the log.
 struct McpSession {
   std::string id;
   std::string subject;  ///< of the principal that opened it; no other may use it
@@ -126,6 +128,7 @@ struct McpSession {
   std::shared_ptr<OpenCalls> calls = std::make_shared<OpenCalls>();
   std::shared_ptr<SseStreams> streams;  ///< HTTP only
   std::shared_ptr<McpChannel> channel;  ///< null: the transport has none
+  McpLogFilter log;                     ///< what of the log the client wants
 };
 
 enum class McpTransport : std::uint8_t { Http, Stdio };

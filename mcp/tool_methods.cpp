@@ -1,6 +1,7 @@
 #include "mcp/tool_methods.hpp"
 
 #include "base/text.hpp"
+#include "mcp/logging.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/progress_meter.hpp"
 #include "mcp/tools.hpp"
@@ -83,13 +84,17 @@ void ToolMethods::call_tool(const McpRequest& request) {
   const auto meter = token.is_null() ? nullptr
                                      : std::make_shared<ProgressMeter>(
                                            token, services_.clock, services_.options.progress_gap);
+  const auto log = std::make_shared<const ToolLog>(request, services_.clock, *tool);
   services_.dispatcher.call(
       std::move(work),
-      [call = call, operation, repaired = std::move(prepared->repaired),
-       protocol = peer.protocol](const Answer& answer) {
+      [call = call, operation, repaired = std::move(prepared->repaired), protocol = peer.protocol,
+       log](const Answer& answer) {
+        log->answered(answer);
         answer_tool_call(call, *operation, repaired, *protocol, answer);
       },
-      [call = call, meter, peer = peer, &dispatcher = services_.dispatcher](const Event& event) {
+      [call = call, meter, peer = peer, log,
+       &dispatcher = services_.dispatcher](const Event& event) {
+        log->told(event);
         if (!event.job_id.empty() && !call->set_job(event.job_id))
           cancel_job(dispatcher, peer, event.job_id);
         if (!meter || (event.kind != "job.progress" && event.kind != "job.started")) return;
