@@ -184,7 +184,8 @@ void CompletionMethods::complete_names(const McpRequest& request, std::string_vi
           values.push_back(each.value(std::string(row.name), ""));
         if (row.name == "path")
           std::erase_if(values, [&](const auto& value) { return !value.starts_with(typed); });
-        answer_values(*call, std::move(values), answer.result->contains("next_cursor"));
+        answer_values(*call, std::move(values),
+                      string_member(*answer.result, "next_cursor").has_value());
       });
 }
 

@@ -41,7 +41,8 @@ Json list_of(const Json& output, const char* name) {
 
 std::string rows_found(const Json& output, const char* list) {
   const std::size_t count = list_of(output, list).size();
-  return cat(output.contains("next_cursor") ? "more than " : "", count);
+  const bool has_more = output.value("next_cursor", Json()).is_string();
+  return cat(has_more ? "more than " : "", count);
 }
 
 /// For outputs of an index that is not complete yet.
