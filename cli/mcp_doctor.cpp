@@ -370,7 +370,7 @@ void check_http(McpReport& report, const std::string& base, const std::string& t
   client.end_session();
 }
 
-std::string_view name(McpCheck::State state) {
+std::string_view state_name(McpCheck::State state) {
   switch (state) {
     case McpCheck::State::Ok:
       return "ok";
@@ -405,7 +405,7 @@ bool McpReport::is_healthy() const {
 std::string McpReport::text() const {
   std::string text;
   for (const McpCheck& check : checks_) {
-    const std::string state(indx::name(check.state));
+    const std::string state(state_name(check.state));
     text += cat(state, std::string(6 - state.size(), ' '), check.name, ": ",
                 replace_all(check.finding, "\n", " "));
     if (!check.advice.empty()) text += cat("  -> ", check.advice);
@@ -418,7 +418,7 @@ Json McpReport::json() const {
   Json rows = Json::array();
   for (const McpCheck& check : checks_) {
     rows.push_back(
-        {{"name", check.name}, {"state", indx::name(check.state)}, {"finding", check.finding}});
+        {{"name", check.name}, {"state", state_name(check.state)}, {"finding", check.finding}});
     if (!check.advice.empty()) rows.back()["advice"] = check.advice;
   }
   return {{"ok", is_healthy()}, {"checks", std::move(rows)}};
