@@ -32,13 +32,11 @@ bool holds(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("the summary prompt gives counts, what changed last and the top tags", "[mcp][B61]") {
-  const Json status = {
-      {"counts",
-       {{"notes", 52}, {"files", 56}, {"tags", 38}, {"links", 196}, {"unresolved_links", 1}}},
-      {"indexing", {{"state", "idle"}}}};
-  const Json recent = {
-      {"notes", {{{"path", "a.md"}, {"title", "A"}, {"modified", "2026-05-02T00:00:00.000Z"}}}}};
-  const Json tags = {{"tags", {{{"tag", "garden"}, {"count", 9}, {"count_nested", 12}}}}};
+  const Json status = Json::parse(R"({"counts": {"notes": 52, "files": 56, "tags": 38, "links": 196,
+      "unresolved_links": 1}, "indexing": {"state": "idle"}})");
+  const Json recent = Json::parse(
+      R"({"notes": [{"path": "a.md", "title": "A", "modified": "2026-05-02T00:00:00.000Z"}]})");
+  const Json tags = Json::parse(R"({"tags": [{"tag": "garden", "count": 9, "count_nested": 12}]})");
 
   const auto text = text_of_prompt("vault_summary", nullptr, {status, recent, tags});
 
@@ -49,15 +47,15 @@ TEST_CASE("the summary prompt gives counts, what changed last and the top tags",
 
 TEST_CASE("the daily prompt asks for the note of its date and creates nothing itself",
           "[mcp][B62]") {
-  const auto calls =
-      find_prompt("daily_note")->calls(read_prompt_input("daily_note", {{"date", "2026-05-01"}}));
+  const Json may = {{"date", "2026-05-01"}};
+  const auto calls = find_prompt("daily_note")->calls(read_prompt_input("daily_note", may));
   const Json found = {{"path", "Daily/2026-05-01.md"}, {"date", "2026-05-01"}};
+  const Json body = {{"body", "- milk\n"}};
+  const Json none;
 
-  const auto missing = text_of_prompt("daily_note", {{"date", "2026-05-01"}}, {found, nullptr});
-  const auto open =
-      text_of_prompt("daily_note", {{"date", "2026-05-01"}}, {found, {{"body", "- milk\n"}}});
-  const auto reader =
-      text_of_prompt("daily_note", {{"date", "2026-05-01"}}, {found, nullptr}, {"note_read"});
+  const auto missing = text_of_prompt("daily_note", may, {found, none});
+  const auto open = text_of_prompt("daily_note", may, {found, body});
+  const auto reader = text_of_prompt("daily_note", may, {found, none}, {"note_read"});
 
   for (const auto& call : calls) CHECK(call.input["date"] == "2026-05-01");
   CHECK(calls[0].operation == "daily_path");
@@ -71,28 +69,28 @@ TEST_CASE("the daily prompt asks for the note of its date and creates nothing it
 
 TEST_CASE("the orphans prompt asks for as many as it was told", "[mcp][B63]") {
   const auto& prompt = *find_prompt("link_orphans");
+  const Json seven = {{"limit", "7"}};
+  const Json page =
+      Json::parse(R"({"orphans": [{"path": "lone.md", "title": "Lone"}], "next_cursor": "c"})");
 
-  CHECK(prompt.calls(read_prompt_input("link_orphans", {{"limit", "7"}}))[0].input["limit"] == 7);
+  CHECK(prompt.calls(read_prompt_input("link_orphans", seven))[0].input["limit"] == 7);
   CHECK(prompt.calls(read_prompt_input("link_orphans", nullptr))[0].input["limit"] == 20);
-  const auto text = text_of_prompt(
-      "link_orphans", nullptr,
-      {{{"orphans", {{{"path", "lone.md"}, {"title", "Lone"}}}}, {"next_cursor", "c"}}});
+  const std::vector<Json> outputs(1, page);
+  const auto text = text_of_prompt("link_orphans", nullptr, outputs);
   CHECK(holds(text, "more than 1"));
   CHECK(holds(text, R"("path":"lone.md")"));
 }
 
 TEST_CASE("the cleanup prompt lists broken links, and writes only when it is told to and may",
           "[mcp][B64]") {
-  const Json broken = {{"unresolved",
-                        {{{"target", "Gone"},
-                          {"count", 2},
-                          {"sources", {{{"path", "a.md"}}, {{"path", "a.md"}}, {{"path", "b.md"}}}},
-                          {"alias_of", {"People/Gone with.md"}}}}}};
+  const std::vector<Json> broken(1, Json::parse(R"({"unresolved": [{"target": "Gone", "count": 2,
+      "sources": [{"path": "a.md"}, {"path": "a.md"}, {"path": "b.md"}],
+      "alias_of": ["People/Gone with.md"]}]})"));
+  const Json wet_run = {{"dry_run", "false"}};
 
-  const auto dry = text_of_prompt("cleanup_unresolved_links", nullptr, {broken});
-  const auto wet = text_of_prompt("cleanup_unresolved_links", {{"dry_run", "false"}}, {broken});
-  const auto reader =
-      text_of_prompt("cleanup_unresolved_links", {{"dry_run", "false"}}, {broken}, {"note_read"});
+  const auto dry = text_of_prompt("cleanup_unresolved_links", nullptr, broken);
+  const auto wet = text_of_prompt("cleanup_unresolved_links", wet_run, broken);
+  const auto reader = text_of_prompt("cleanup_unresolved_links", wet_run, broken, {"note_read"});
 
   CHECK(holds(dry, R"("target":"Gone")"));
   CHECK(holds(dry, R"("in":["a.md","b.md"])"));
@@ -104,22 +102,21 @@ TEST_CASE("the cleanup prompt lists broken links, and writes only when it is tol
 
 TEST_CASE("the weekly prompt looks at the seven days up to its day, and no others", "[mcp][B65]") {
   const auto input_of = [&](const Json& arguments) {
-    return find_prompt("weekly_review")
-        ->calls(read_prompt_input("weekly_review", arguments))[0]
-        .input;
+    const auto input = read_prompt_input("weekly_review", arguments);
+    return find_prompt("weekly_review")->calls(input)[0].input;
   };
+  const Json leap = {{"week_of", "2024-03-02"}}, yesterday = {{"week_of", "yesterday"}};
 
   CHECK(input_of(nullptr)["since"] == "2026-04-27");
   CHECK(input_of(nullptr)["until"] == "2026-05-04");
-  CHECK(input_of({{"week_of", "2024-03-02"}})["since"] == "2024-02-25");
-  CHECK(input_of({{"week_of", "2024-03-02"}})["until"] == "2024-03-03");
-  CHECK(input_of({{"week_of", "yesterday"}})["until"] == "2026-05-03");
-  const auto text =
-      text_of_prompt("weekly_review", nullptr,
-                     {{{"notes",
-                        {{{"path", "a.md"}, {"modified", "2026-05-01T08:00:00.000Z"}},
-                         {{"path", "b.md"}, {"modified", "2026-05-01T07:00:00.000Z"}},
-                         {{"path", "c.md"}, {"modified", "2026-04-28T07:00:00.000Z"}}}}}});
+  CHECK(input_of(leap)["since"] == "2024-02-25");
+  CHECK(input_of(leap)["until"] == "2024-03-03");
+  CHECK(input_of(yesterday)["until"] == "2026-05-03");
+  const std::vector<Json> changes(1, Json::parse(R"({"notes": [
+      {"path": "a.md", "modified": "2026-05-01T08:00:00.000Z"},
+      {"path": "b.md", "modified": "2026-05-01T07:00:00.000Z"},
+      {"path": "c.md", "modified": "2026-04-28T07:00:00.000Z"}]})"));
+  const auto text = text_of_prompt("weekly_review", nullptr, changes);
   CHECK(holds(text, "from 2026-04-27 to 2026-05-03"));
   CHECK(holds(text, "2026-04-28 1, 2026-05-01 2"));
 }
