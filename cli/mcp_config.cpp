@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/output.hpp"
 #include "cli/place.hpp"
+#include "cli/serve.hpp"
 
 #include <algorithm>
 #include <array>
@@ -118,6 +119,25 @@ std::string toml_text(const Host& host, const McpEntry& entry) {
   return text;
 }
 
+/// The call that makes a token with the rights of `--scopes`.
+std::string token_command(const Host& host, const McpEntry& entry) {
+  std::vector<std::string> scopes, globs;
+  for (const std::string& each : split(entry.scopes, ',')) {
+    const bool is_path = each.starts_with("path:");
+    if (!each.empty()) (is_path ? globs : scopes).push_back(is_path ? each.substr(5) : each);
+  }
+  if (scopes.empty()) scopes = {"vault:read", "vault:write"};
+  std::string command = cat("indx token create ", host.name, " --scopes ", join(scopes, ","));
+  for (const std::string& glob : globs) command += cat(" --path-globs ", shell_word(glob));
+  return command;
+}
+
+std::string_view token_place(const Host& host) {
+  if (host.token == kPlainToken || host.url.empty()) return " and paste it.";
+  if (host.token.starts_with("${input:")) return "; VS Code asks for it once.";
+  return " and set the variable INDX_TOKEN to it where the host starts.";
+}
+
 std::vector<std::string> remarks_of(const Host& host, const McpEntry& entry) {
   std::vector<std::string> remarks;
   if (entry.is_http && host.url.empty())
@@ -126,15 +146,9 @@ std::vector<std::string> remarks_of(const Host& host, const McpEntry& entry) {
             " reads no HTTP servers from this file, so it starts indx, which forwards "
             "to the server."));
   const bool needs_token = entry.is_http || entry.vault.empty();
-  if (needs_token) {
-    const std::string scopes = entry.scopes.empty() ? "vault:read,vault:write" : entry.scopes;
-    remarks.push_back(cat("Make a token with `indx token create ", host.name, " --scopes ", scopes,
-                          "`",
-                          host.token == kPlainToken || host.url.empty() ? " and paste it."
-                          : host.token.starts_with("${input:")
-                              ? "; VS Code asks for it once."
-                              : " and set the variable INDX_TOKEN to it where the host starts."));
-  }
+  if (needs_token)
+    remarks.push_back(
+        cat("Make a token with `", token_command(host, entry), "`", token_place(host)));
   if (!host.remark.empty()) remarks.emplace_back(host.remark);
   return remarks;
 }

@@ -25,8 +25,9 @@ constexpr days kWeek{7};
 std::string day_text(sys_days day) { return format_time(Timestamp(day)).substr(0, 10); }
 
 std::optional<sys_days> parse_day(std::string_view text) {
+  const bool is_in_reach = text.size() == 10 && text >= "1970" && text < "3000";
   const auto time =
-      text.size() == 10 ? parse_time(cat(text, "T00:00:00.000Z")) : std::optional<Timestamp>();
+      is_in_reach ? parse_time(cat(text, "T00:00:00.000Z")) : std::optional<Timestamp>();
   return time ? std::optional(std::chrono::floor<days>(*time)) : std::nullopt;
 }
 

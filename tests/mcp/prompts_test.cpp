@@ -127,7 +127,8 @@ TEST_CASE("a wrong argument of a prompt is refused by name", "[mcp][B62][B63][B6
     return input ? std::string() : input.error().details.value("argument", "?");
   };
 
-  for (const char* date : {"2026-02-30", "03/05/2026", "2026-5-3", "soon"}) {
+  for (const char* date :
+       {"2026-02-30", "03/05/2026", "2026-5-3", "soon", "9999-12-31", "-001-01-01"}) {
     CHECK(argument_at_fault("daily_note", {{"date", date}}) == "date");
     CHECK(argument_at_fault("weekly_review", {{"week_of", date}}) == "week_of");
   }
