@@ -61,7 +61,9 @@ std::vector<std::string> stdio_arguments(const McpEntry& entry) {
     args.insert(args.end(), {"--remote", entry.url.substr(0, entry.url.rfind("/mcp"))});
   else
     args.insert(args.end(), {"--vault", entry.vault});
-  if (!entry.scopes.empty()) args.insert(args.end(), {"--scopes", entry.scopes});
+  // Forwarded calls have the rights of the token.
+  if (!entry.vault.empty() && !entry.scopes.empty())
+    args.insert(args.end(), {"--scopes", entry.scopes});
   return args;
 }
 
