@@ -34,7 +34,9 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
                 random_or_system(options.random), deadlines_},
       tools_(services_),
       resources_(services_),
-      subscriptions_(services_) {
+      subscriptions_(services_),
+      prompts_(services_),
+      completions_(services_) {
   add({{.name = "ping", .is_modern = false, .run = [](const McpRequest& request) {
           request.call->answer_result(Json::object());
         }}});
@@ -44,6 +46,9 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
   add(tools_.methods());
   add(resources_.methods());
   add(subscriptions_.methods());
+  add(prompts_.methods());
+  add(completions_.methods());
+  add({set_level_method()});
 }
 
 void McpServer::add(const std::vector<McpMethod>& methods) {

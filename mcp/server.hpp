@@ -1,5 +1,7 @@
 #pragma once
+#include "mcp/completion.hpp"
 #include "mcp/method.hpp"
+#include "mcp/prompt_methods.hpp"
 #include "mcp/resource_methods.hpp"
 #include "mcp/subscription_methods.hpp"
 #include "mcp/tool_methods.hpp"
@@ -56,6 +58,8 @@ class McpServer {
   ToolMethods tools_;
   ResourceMethods resources_;
   SubscriptionMethods subscriptions_;
+  PromptMethods prompts_;
+  CompletionMethods completions_;
   std::map<MethodKey, McpMethod> methods_;
   Deadlines deadlines_;  // last: what is due uses the members above
 };

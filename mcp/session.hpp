@@ -4,6 +4,7 @@
 #include "base/random.hpp"
 #include "base/result.hpp"
 #include "mcp/json_rpc.hpp"
+#include "mcp/logging.hpp"
 #include "mcp/protocol.hpp"
 #include "ops/principal.hpp"
 
@@ -128,8 +129,8 @@ class McpChannel {
   virtual void close() {}
 };
 
-/// What initialize agreed on. Constant after that, but for the calls, the streams, the channel and
-/// the subscriptions.
+/// What initialize agreed on. Constant after that, but for the calls, the streams, the channel, the
+/// subscriptions and the log.
 struct McpSession {
   std::string id;
   std::string subject;  ///< of the principal that opened it; no other may use it
@@ -139,6 +140,7 @@ struct McpSession {
   std::shared_ptr<SseStreams> streams;                ///< HTTP only
   std::shared_ptr<McpChannel> channel;                ///< null: the transport has none
   std::shared_ptr<ResourceSubscriber> subscriptions;  ///< null: none yet; ends with the session
+  McpLogFilter log;                                   ///< what of the log the client wants
 };
 
 enum class McpTransport : std::uint8_t { Http, Stdio };

@@ -1,6 +1,7 @@
 #include "mcp/tool_methods.hpp"
 
 #include "base/text.hpp"
+#include "mcp/logging.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/progress_meter.hpp"
 #include "mcp/result_size.hpp"
