@@ -14,6 +14,10 @@ inline constexpr int kRpcMethodNotFound = -32601;
 inline constexpr int kRpcInvalidParams = -32602;
 inline constexpr int kRpcInternalError = -32603;
 inline constexpr int kRpcResourceNotFound = -32002;
+/// Of the modern era.
+inline constexpr int kRpcHeaderMismatch = -32020;
+inline constexpr int kRpcMissingCapability = -32021;
+inline constexpr int kRpcUnsupportedVersion = -32022;
 /// Ours, outside the reserved range: the principal lacks a scope.
 inline constexpr int kRpcForbidden = 403;
 

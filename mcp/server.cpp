@@ -27,12 +27,15 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
     : options_(options),
       services_{dispatcher, options_, clock_or_system(options.clock),
                 random_or_system(options.random), deadlines_},
-      tools_(services_),
+      follower_(std::make_shared<JobFollower>(dispatcher)),
+      tasks_(services_, follower_),
+      tools_(services_, follower_),
       resources_(services_) {
   add({{.name = "ping", .is_modern = false, .run = [](const McpRequest& request) {
           request.call->answer_result(Json::object());
         }}});
   add(tools_.methods());
+  add(tasks_.methods());
   add(resources_.methods());
 }
 
@@ -74,7 +77,7 @@ void McpServer::request(const McpPeer& peer, const RpcMessage& message,
     return call->answer_fault(kRpcInvalidRequest, "Send initialize first.");
 
   const Json* cursor = member(message.params, "cursor");
-  const bool takes_cursor = message.method == "resources/list";
+  const bool takes_cursor = message.method == "resources/list" || message.method == "tasks/list";
   if (message.method.ends_with("/list") && cursor && !(takes_cursor && cursor->is_string()))
     return call->answer_fault(kRpcInvalidParams, "This cursor was not given by this list.");
   method->second.run({peer, message, call});

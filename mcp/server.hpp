@@ -1,6 +1,7 @@
 #pragma once
 #include "mcp/method.hpp"
 #include "mcp/resource_methods.hpp"
+#include "mcp/task_methods.hpp"
 #include "mcp/tool_methods.hpp"
 
 #include <map>
@@ -39,6 +40,8 @@ class McpServer {
 
   const McpOptions options_;
   const McpServices services_;
+  const std::shared_ptr<JobFollower> follower_;  // shared: with calls that became tasks
+  TaskMethods tasks_;
   ToolMethods tools_;
   ResourceMethods resources_;
   std::map<std::string_view, McpMethod> methods_;

@@ -28,6 +28,13 @@ void answer_tool_call(const std::shared_ptr<OpenCall>& call, const Operation& op
   call->answer_result(tool_job_result(answer.job_id, state, protocol));
 }
 
+/// What waits for a moment must not keep a session alive.
+McpPeer without_session(McpPeer peer) {
+  peer.session.reset();
+  peer.calls.reset();
+  return peer;
+}
+
 }  // namespace
 
 std::vector<McpMethod> ToolMethods::methods() {
@@ -65,49 +72,72 @@ void ToolMethods::call_tool(const McpRequest& request) {
                               cat("Unknown tool ", *tool, ". tools/list names those there are."));
   if (!may_call(peer.principal, *operation)) return refuse_hidden(request, *operation);
   if (!operation->is_listed(services_.dispatcher.ai_roles()))
-    return call->answer_result(tool_error(operation->lacks_role()));
+    return answer_call_error(request, operation->lacks_role());
 
+  const auto task = task_use(request, *operation);
+  if (!task) return;
   const Json* arguments = member(message.params, "arguments");
   auto prepared = tool_arguments(*operation, arguments ? *arguments : Json(nullptr));
-  if (!prepared) return call->answer_result(tool_error(prepared.error()));
+  if (!prepared) return answer_call_error(request, prepared.error());
+  const Json input = prepared->input;
+  confirmation_.ask_first(request, *operation, input,
+                          [this, request, operation, prepared = std::move(*prepared),
+                           task = *task] { run(request, *operation, prepared, task); });
+}
 
-  Call work = make_call(peer, *operation, std::move(prepared->input), call->token());
-  work.keep = operation->execution != Execution::Inline;
+void ToolMethods::run(const McpRequest& request, const Operation& operation,
+                      ToolArguments arguments, TaskUse task_use) {
+  const auto& [peer, message, call] = request;
+  const bool is_task = task_use == TaskUse::AtOnce;
+  const Json token = call->can_notify() && !is_task ? progress_token(message) : Json(nullptr);
+
+  Call work = make_call(peer, operation, std::move(arguments.input), call->token());
+  work.keep = operation.execution != Execution::Inline;
+  work.is_async = is_task;
+  work.is_streamed = !token.is_null() && operation.streams_answer();
+  work.on_job = [request, &dispatcher = services_.dispatcher](const std::string& job_id) {
+    if (!request.call->set_job(job_id)) cancel_job(dispatcher, request.peer, job_id);
+  };
   const Json* meta = member(message.params, "_meta");
   work.idempotency_key = string_member(meta ? *meta : Json(), kIdempotencyMeta)
                              .value_or(string_member(work.input, "idempotency_key").value_or(""));
 
-  const Json token = call->can_notify() ? progress_token(message) : Json(nullptr);
-  if (token.is_null() && operation->execution != Execution::Inline)
-    answer_with_job_after(services_.options.job_wait, call, *peer.protocol);
-  const auto meter = token.is_null() ? nullptr
-                                     : std::make_shared<ProgressMeter>(
-                                           token, services_.clock, services_.options.progress_gap);
+  if (task_use == TaskUse::WhenLong)
+    answer_with_job_after(services_.options.task_wait, call, without_session(peer), task_use);
+  else if (token.is_null() && !is_task && operation.execution != Execution::Inline)
+    answer_with_job_after(services_.options.job_wait, call, without_session(peer), task_use);
+  const auto meter =
+      token.is_null() ? nullptr
+                      : std::make_shared<ProgressMeter>(
+                            token, *peer.protocol, services_.clock, services_.options.progress_gap,
+                            [call = call](const Json& told) { call->notify(told); });
   services_.dispatcher.call(
       std::move(work),
-      [call = call, operation, repaired = std::move(prepared->repaired),
-       protocol = peer.protocol](const Answer& answer) {
-        answer_tool_call(call, *operation, repaired, *protocol, answer);
+      [request, &operation, repaired = std::move(arguments.repaired), meter, is_task,
+       services = services_, follower = follower_](const Answer& answer) {
+        if (is_task) return answer_created_task(services, *follower, request, answer, repaired);
+        if (meter) meter->flush();
+        answer_tool_call(request.call, operation, repaired, *request.peer.protocol, answer);
       },
-      [call = call, meter, peer = peer, &dispatcher = services_.dispatcher](const Event& event) {
-        if (!event.job_id.empty() && !call->set_job(event.job_id))
-          cancel_job(dispatcher, peer, event.job_id);
-        if (!meter || (event.kind != "job.progress" && event.kind != "job.started")) return;
-        if (call->is_ended()) return;
-        if (const auto notification = meter->notification_for(event)) call->notify(*notification);
+      [call = call, meter](const Event& event) {
+        if (meter && !call->is_ended()) meter->take(event);
       });
 }
 
 void ToolMethods::answer_with_job_after(std::chrono::milliseconds delay,
-                                        const std::shared_ptr<OpenCall>& call,
-                                        const Protocol& protocol) {
-  services_.deadlines.after(delay, [this, weak = std::weak_ptr(call), &protocol] {
-    const auto waiting = weak.lock();
-    if (!waiting || waiting->is_ended()) return;
-    if (const std::string job = waiting->job_id(); !job.empty())
-      return waiting->answer_result(tool_job_result(job, "running", protocol));
-    answer_with_job_after(std::min(services_.options.job_wait, kJobRecheck), waiting, protocol);
-  });
+                                        std::weak_ptr<OpenCall> call, McpPeer peer,
+                                        TaskUse task_use) {
+  services_.deadlines.after(
+      delay, [this, delay, call = std::move(call), peer = std::move(peer), task_use] {
+        const auto waiting = call.lock();
+        if (!waiting || waiting->is_ended()) return;
+        const std::string job = waiting->job_id();
+        if (job.empty())
+          return answer_with_job_after(std::min(delay, kJobRecheck), call, peer, task_use);
+        if (task_use == TaskUse::WhenLong)
+          return answer_with_task(services_.dispatcher, peer, waiting, job);
+        waiting->answer_result(tool_job_result(job, "running", *peer.protocol));
+      });
 }
 
 }  // namespace indx

@@ -168,6 +168,8 @@ Json tool_descriptor(const Operation& operation, const Protocol& protocol) {
   tool["description"] = prefix_at_grapheme(description, kMaxDescriptionBytes);
   tool["inputSchema"] = to_portable_schema(operation.input);
   if (protocol.has_structured_content) tool["outputSchema"] = output_schema(operation);
+  if (protocol.has_tasks && may_become_job(operation))
+    tool["execution"] = {{"taskSupport", "optional"}};
   if (!protocol.has_annotations) return tool;
   tool["annotations"] = {{"title", title},
                          {"readOnlyHint", is_read},

@@ -1,0 +1,37 @@
+#pragma once
+#include "base/json.hpp"
+#include "mcp/protocol.hpp"
+#include "mcp/session.hpp"
+#include "ops/operation.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace indx {
+
+/// A task of MCP is a job seen from outside (mcp.md section 7). Nothing is stored for it: its id is
+/// that of the job, and both views are made from the record that job_get gives.
+
+inline constexpr std::string_view kTaskExtension = "io.modelcontextprotocol/tasks";
+inline constexpr std::string_view kRelatedTask = "io.modelcontextprotocol/related-task";
+
+/// Whether a call of the operation may go on as a job, and so as a task.
+bool may_become_task(const Operation& operation);
+/// Modern: whether the client of this request understands tasks.
+bool declares_tasks(const McpPeer& peer);
+
+/// `working | completed | failed | cancelled`. Legacy: an error result is a failure, and a
+/// cancelled task stays cancelled though its work may still come to an end. Modern: a task with a
+/// result is complete, whatever the result says.
+std::string_view task_status(const Json& record, Era era);
+bool is_terminal_task(const Json& record, Era era);
+
+/// `{taskId, status, statusMessage?, createdAt, lastUpdatedAt, ttl, pollInterval}`; modern:
+/// `ttlMs`, `pollIntervalMs`. Times in ms.
+Json task_view(const Json& record, Era era);
+
+/// What tools/call would have answered: the result of a final record. `operation` is that of the
+/// record's kind.
+Json task_result(const Json& record, const Operation& operation, const Protocol& protocol);
+
+}  // namespace indx
