@@ -160,6 +160,7 @@ class McpHttpImpl : public McpHttp {
 
   void stop() override {
     is_stopping_ = true;
+    server_.end_listening();
     sessions_.close_all(CancelReason::Shutdown);
   }
 

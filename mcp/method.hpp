@@ -11,6 +11,13 @@
 
 namespace indx {
 
+/// How updates of resources are gathered.
+struct SubscriptionTiming {
+  std::chrono::milliseconds gather{250};  ///< from a change to the updates about it
+  std::chrono::milliseconds rest{1000};   ///< least time between two looks at a question, and
+                                          ///< between two notices of a changed list
+};
+
 /// Limits and what tests replace.
 struct McpOptions {
   const Clock* clock = nullptr;                ///< null: the system's
@@ -22,6 +29,7 @@ struct McpOptions {
   std::chrono::milliseconds stream_start{
       5'000};  ///< a call that may stream shows its headers after this time
   SessionTable::Limits sessions;
+  SubscriptionTiming subscriptions;
 };
 
 /// One request in work, as its method sees it.

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "mcp/operation_call.hpp"
+#include "mcp/task_listen.hpp"
 
 #include <optional>
 #include <utility>
@@ -30,13 +31,16 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
       follower_(std::make_shared<JobFollower>(dispatcher)),
       tasks_(services_, follower_),
       tools_(services_, follower_),
-      resources_(services_) {
+      resources_(services_),
+      subscriptions_(services_) {
   add({{.name = "ping", .is_modern = false, .run = [](const McpRequest& request) {
           request.call->answer_result(Json::object());
         }}});
+  subscriptions_.add_part(task_listen_part(dispatcher, follower_));
   add(tools_.methods());
   add(tasks_.methods());
   add(resources_.methods());
+  add(subscriptions_.methods());
 }
 
 void McpServer::add(std::vector<McpMethod> methods) {
@@ -84,6 +88,7 @@ void McpServer::request(const McpPeer& peer, const RpcMessage& message,
 }
 
 void McpServer::notification(const McpPeer& peer, const RpcMessage& message) {
+  if (message.method == "notifications/initialized") return subscriptions_.welcome(peer);
   if (message.method != "notifications/cancelled") return;
   const Json* id = member(message.params, "requestId");
   if (!id) return;

@@ -1,6 +1,7 @@
 #pragma once
 #include "mcp/method.hpp"
 #include "mcp/resource_methods.hpp"
+#include "mcp/subscription_methods.hpp"
 #include "mcp/task_methods.hpp"
 #include "mcp/tool_methods.hpp"
 
@@ -15,6 +16,9 @@ namespace indx {
 class McpServer {
  public:
   McpServer(Dispatcher& dispatcher, const McpOptions& options);
+  ~McpServer() { subscriptions_.stop(); }
+  McpServer(const McpServer&) = delete;
+  McpServer& operator=(const McpServer&) = delete;
 
   /// The legacy handshake; `protocol` is null when it failed.
   struct Handshake {
@@ -29,6 +33,8 @@ class McpServer {
   void notification(const McpPeer& peer, const RpcMessage& message);
   /// What the peer says to a question of ours.
   void response(const McpPeer& peer, const RpcMessage& message);
+  /// Ends the requests that stay open to be told things, with their result.
+  void end_listening() { subscriptions_.end_listening(); }
 
   const Clock& clock() const { return services_.clock; }
   Random& random() const { return services_.random; }
@@ -44,6 +50,7 @@ class McpServer {
   TaskMethods tasks_;
   ToolMethods tools_;
   ResourceMethods resources_;
+  SubscriptionMethods subscriptions_;
   std::map<std::string_view, McpMethod> methods_;
   Deadlines deadlines_;  // last: what is due uses the members above
 };

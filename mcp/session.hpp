@@ -18,6 +18,7 @@
 
 namespace indx {
 
+class ResourceSubscriber;
 class SseStreams;
 
 /// The answer to one request. Status and challenge are for HTTP.
@@ -117,15 +118,17 @@ class McpChannel {
   virtual void send(const Json& notification) = 0;
 };
 
-/// What initialize agreed on. Constant after that, but for the calls, the streams and the channel.
+/// What initialize agreed on. Constant after that, but for the calls, the streams, the channel and
+/// the subscriptions.
 struct McpSession {
   std::string id;
   std::string subject;  ///< of the principal that opened it; no other may use it
   const Protocol* protocol = nullptr;
   Json client_capabilities = Json::object();
   std::shared_ptr<OpenCalls> calls = std::make_shared<OpenCalls>();
-  std::shared_ptr<SseStreams> streams;  ///< HTTP only
-  std::shared_ptr<McpChannel> channel;  ///< null: the transport has none
+  std::shared_ptr<SseStreams> streams;                ///< HTTP only
+  std::shared_ptr<McpChannel> channel;                ///< null: the transport has none
+  std::shared_ptr<ResourceSubscriber> subscriptions;  ///< null: none yet; ends with the session
 };
 
 enum class McpTransport : std::uint8_t { Http, Stdio };

@@ -214,6 +214,7 @@ class StdioSession {
     {
       const auto registration = stop.on_cancel([wake = wake_] { wake->wake(); });
       read_until_end(in, out, stop);
+      server_.end_listening();
       const auto until = steady_clock::now() + kFinishTime;
       while (!peer_.calls->empty() && !stop.is_cancelled() && !writer_->is_broken() &&
              steady_clock::now() < until)

@@ -24,13 +24,6 @@ void refuse_unknown(const McpRequest& request, const std::string& id) {
                              {{"taskId", id}});
 }
 
-/// The operation whose result a task has; nullptr: the job is none that a caller starts, or not the
-/// caller's own. An admin may see the jobs of others, but they are no tasks of his.
-const Operation* operation_of_task(const Registry& registry, const Json& record) {
-  if (!record.value("is_own", false)) return nullptr;
-  return registry.find(record.value("kind", ""));
-}
-
 void cancel_task(const McpServices& services, const McpRequest& request, const Json& record) {
   const bool is_modern = is_modern_request(request);
   const std::string id = record.value("id", "");
@@ -121,14 +114,7 @@ void TaskMethods::with_record(const McpRequest& request, Then then) const {
 
 void TaskMethods::get(const McpRequest& request) const {
   with_record(request, [request, registry = services_.dispatcher.registry()](const Json& record) {
-    const Era era = request.peer.protocol->era;
-    Json task = task_view(record, era);
-    if (era == Era::Modern && task["status"] == "completed") {
-      task["result"] =
-          task_result(record, *operation_of_task(registry, record), *request.peer.protocol);
-      task["result"]["resultType"] = "complete";
-    }
-    request.call->answer_result(std::move(task));
+    request.call->answer_result(task_with_result(record, registry, *request.peer.protocol));
   });
 }
 

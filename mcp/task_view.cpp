@@ -76,6 +76,19 @@ Json task_view(const Json& record, Era era) {
   return task;
 }
 
+const Operation* operation_of_task(const Registry& registry, const Json& record) {
+  if (!record.value("is_own", false)) return nullptr;
+  return registry.find(record.value("kind", ""));
+}
+
+Json task_with_result(const Json& record, const Registry& registry, const Protocol& protocol) {
+  Json task = task_view(record, protocol.era);
+  if (protocol.era == Era::Legacy || task["status"] != "completed") return task;
+  task["result"] = task_result(record, *operation_of_task(registry, record), protocol);
+  task["result"]["resultType"] = "complete";
+  return task;
+}
+
 Json task_result(const Json& record, const Operation& operation, const Protocol& protocol) {
   const auto outcome = outcome_of(record);
   return outcome ? tool_result(operation, *outcome, {}, protocol) : tool_error(outcome.error());

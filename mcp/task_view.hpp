@@ -30,6 +30,13 @@ bool is_terminal_task(const Json& record, Era era);
 /// `ttlMs`, `pollIntervalMs`. Times in ms.
 Json task_view(const Json& record, Era era);
 
+/// The operation whose result a task has; nullptr: the job is none that a caller starts, or not the
+/// caller's own. An admin may see the jobs of others, but they are no tasks of his.
+const Operation* operation_of_task(const Registry& registry, const Json& record);
+
+/// What tasks/get answers: the view; modern: with the `result` of a completed task.
+Json task_with_result(const Json& record, const Registry& registry, const Protocol& protocol);
+
 /// What tools/call would have answered: the result of a final record. `operation` is that of the
 /// record's kind.
 Json task_result(const Json& record, const Operation& operation, const Protocol& protocol);

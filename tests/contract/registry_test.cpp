@@ -85,6 +85,7 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
                                           "link_resolve",
                                           "unlinked_mentions",
                                           "graph_neighbors",
+                                          "graph_edges",
                                           "canvas_read",
                                           "canvas_write",
                                           "canvas_patch",

@@ -86,7 +86,7 @@ TEST_CASE(
   const Json result = waiting->message()["result"];
   CHECK(result["isError"] == true);
   CHECK_FALSE(given_up->is_answered());
-  CHECK(task.dispatcher.open_subscriptions() == 0);
+  CHECK(task.dispatcher.listener_count() == 0);
   CHECK(task.client.result("tasks/get", by_task("J1"))["status"] == "failed");
   CHECK(task.client.result("tasks/get", by_task("J1"))["statusMessage"] == "It broke.");
 }
@@ -218,7 +218,7 @@ TEST_CASE(
     CHECK(steps[i]["progressToken"] == 0);
     if (i > 0) CHECK(steps[i]["progress"] > steps[i - 1]["progress"]);
   }
-  CHECK(task.dispatcher.open_subscriptions() == 0);
+  CHECK(task.dispatcher.listener_count() == 0);
 }
 
 TEST_CASE("nobody is told of a task whose session is gone, and the task goes on", "[mcp]") {
@@ -227,7 +227,7 @@ TEST_CASE("nobody is told of a task whose session is gone, and the task goes on"
   task.client.peer.calls.reset();
   task.dispatcher.change("J1", {{"state", "running"}});
 
-  CHECK(task.dispatcher.open_subscriptions() == 0);
+  CHECK(task.dispatcher.listener_count() == 0);
   McpTestClient later(*task.server, "2025-11-25");
   task.dispatcher.end("J1", "succeeded", {{"result", kReindexed}});
   CHECK(later.result("tasks/result", by_task("J1"))["structuredContent"] == kReindexed);
@@ -309,6 +309,36 @@ TEST_CASE("modern: who does not declare tasks gets the result itself, and no tas
         "io.modelcontextprotocol/tasks"));
     CHECK(reply->http_status() == 400);
   }
+}
+
+TEST_CASE("modern: a stream that listens to tasks hears what tasks/get would say, of one's own",
+          "[mcp]") {
+  TaskServer setup;
+  McpTestClient client(*setup.server, "2026-07-28", kTakesTasks);
+  client.call_tool("vault_reindex", Json::object())->message();
+  const std::string foreign = setup.dispatcher.add_job("vault_reindex", false);
+  const Json wishes = {{"notifications", {{"taskIds", {"J1", foreign, "J9"}}}}};
+
+  const auto stream = client.request("subscriptions/listen", wishes);
+  setup.dispatcher.end("J1", "succeeded", {{"result", kReindexed}});
+  setup.dispatcher.end(foreign, "succeeded", {{"result", kReindexed}});
+
+  const auto told = stream->told();
+  REQUIRE(told.size() == 3);
+  CHECK(told[0]["params"]["notifications"]["taskIds"][0] == "J1");
+  for (std::size_t i = 1; i < told.size(); ++i) {
+    CHECK(told[i]["method"] == "notifications/tasks");
+    CHECK(told[i]["params"]["taskId"] == "J1");
+    CHECK(told[i]["params"]["_meta"].contains("io.modelcontextprotocol/subscriptionId"));
+  }
+  CHECK(told[1]["params"]["status"] == "working");
+  CHECK(told[2]["params"]["status"] == "completed");
+  CHECK(told[2]["params"]["result"]["structuredContent"] == kReindexed);
+
+  McpTestClient undeclared(*setup.server, "2026-07-28");
+  const auto silent = undeclared.request("subscriptions/listen", wishes);
+  REQUIRE(silent->told().size() == 1);
+  CHECK_FALSE(silent->told()[0]["params"]["notifications"].contains("taskIds"));
 }
 
 TEST_CASE("a client without tasks gets the job of long work before hosts give up", "[mcp]") {

@@ -3,7 +3,6 @@
 #include "mcp/server.hpp"
 #include "tests/support/fake_mcp_dispatcher.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -19,13 +18,11 @@ namespace indx {
 /// nothing until the test says so. Ids are J1, J2, …
 class FakeTaskDispatcher : public FakeMcpDispatcher {
  public:
-  FakeTaskDispatcher() : registry_(with_jobs(FakeMcpDispatcher::registry())) {
+  FakeTaskDispatcher() : FakeMcpDispatcher({reading("job_get"), reading("job_list")}) {
     behaviours["job_get"] = [this](const Call& call) { return get(call); };
     behaviours["job_list"] = [this](const Call& call) { return page(call); };
     behaviours["job_cancel"] = [this](const Call& call) { return cancel(call); };
   }
-
-  const Registry& registry() const override { return registry_; }
 
   void call(Call call, OnAnswer answer, OnEvent progress = {}) override {
     if (call.operation->execution == Execution::Inline || behaviours.contains(call.operation->name))
@@ -35,15 +32,6 @@ class FakeTaskDispatcher : public FakeMcpDispatcher {
     if (call.is_async) return answer({Json{{"job", record(id)}}, 202, id, false, true});
     const std::scoped_lock lock(mutex_);
     waiting_[id] = std::move(answer);
-  }
-
-  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter,
-                                                  const std::optional<std::string>&,
-                                                  std::function<bool(const Event&)> sink) override {
-    auto made = std::make_unique<Listening>();
-    const std::scoped_lock lock(mutex_);
-    sinks_.push_back({filter.jobs.front(), std::move(sink), made->is_open});
-    return std::unique_ptr<Subscription>(std::move(made));
   }
 
   std::string add_job(const std::string& kind, bool is_own = true,
@@ -96,40 +84,15 @@ class FakeTaskDispatcher : public FakeMcpDispatcher {
     event.kind = kind;
     event.job_id = id;
     event.data = data;
-    std::vector<Sink> sinks;
-    {
-      const std::scoped_lock lock(mutex_);
-      sinks = sinks_;
-    }
-    for (const Sink& sink : sinks)
-      if (sink.job == id && *sink.is_open && !sink.tell(event)) *sink.is_open = false;
-  }
-  int open_subscriptions() const {
-    const std::scoped_lock lock(mutex_);
-    return static_cast<int>(std::count_if(sinks_.begin(), sinks_.end(),
-                                          [](const Sink& sink) { return sink.is_open->load(); }));
+    emit(event);
   }
 
  private:
-  struct Sink {
-    std::string job;
-    std::function<bool(const Event&)> tell;
-    std::shared_ptr<std::atomic<bool>> is_open;
-  };
-  struct Listening : Subscription {
-    ~Listening() override { *is_open = false; }
-    const std::shared_ptr<std::atomic<bool>> is_open = std::make_shared<std::atomic<bool>>(true);
-  };
-
-  static Registry with_jobs(const Registry& known) {
-    std::vector<Operation> all = known.all();
-    Operation read;
-    read.name = "job_get";
-    read.scopes = {Scope::VaultRead};
-    all.push_back(read);
-    read.name = "job_list";
-    all.push_back(read);
-    return Registry(std::move(all));
+  static Operation reading(const std::string& name) {
+    Operation made;
+    made.name = name;
+    made.scopes = {Scope::VaultRead};
+    return made;
   }
 
   Answer get(const Call& call) const {
@@ -166,11 +129,9 @@ class FakeTaskDispatcher : public FakeMcpDispatcher {
     return mcp_answer(Json{{"job", job}});
   }
 
-  const Registry registry_;
   mutable std::mutex mutex_;
   std::map<std::string, Json> jobs_;
   std::map<std::string, OnAnswer> waiting_;
-  std::vector<Sink> sinks_;
 };
 
 /// The client's end of one request.

@@ -1,0 +1,113 @@
+#include "mcp/subscription_feeds.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace indx {
+
+/// One subscription to the bus and who hears of it.
+class SubscriptionFeeds::Feed {
+ public:
+  using Listeners = std::vector<std::shared_ptr<ResourceSubscriber>>;
+
+  /// False: the feed is over; open another.
+  bool add(const std::shared_ptr<ResourceSubscriber>& listener) {
+    const std::scoped_lock lock(mutex_);
+    if (!is_over_) listeners_.push_back(listener);
+    return !is_over_;
+  }
+
+  /// From the bus; false ends the subscription.
+  bool take(const Event& event) {
+    const bool is_revoked = event.kind == kTokenRevoked;
+    Listeners listeners;  // destroyed after the lock
+    {
+      const std::scoped_lock lock(mutex_);
+      listeners = living();
+      if (listeners.empty() || is_revoked) is_over_ = true;
+    }
+    for (const auto& listener : listeners) is_revoked ? listener->revoke() : listener->take(event);
+    return !listeners.empty() && !is_revoked;
+  }
+
+  /// Whether nobody listens any more; then nobody can be added.
+  bool end_if_idle() {
+    Listeners listeners;
+    const std::scoped_lock lock(mutex_);
+    listeners = living();
+    if (listeners.empty()) is_over_ = true;
+    return is_over_;
+  }
+
+  std::unique_ptr<Subscription> subscription;  // of who holds SubscriptionFeeds::mutex_
+
+ private:
+  /// Forgets the others.
+  Listeners living() {
+    Listeners found;
+    std::erase_if(listeners_, [&](const auto& weak) {
+      auto listener = weak.lock();
+      if (!listener) return true;
+      found.push_back(std::move(listener));
+      return false;
+    });
+    return found;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<ResourceSubscriber>> listeners_;  // weak: they end with their sessions
+  bool is_over_ = false;
+};
+
+Status SubscriptionFeeds::join(const std::shared_ptr<ResourceSubscriber>& subscriber) {
+  subscriber->set_on_gone([weak = weak_from_this(), alarm = alarm_] {
+    alarm->after({}, [weak] {
+      if (const auto self = weak.lock()) self->prune();
+    });
+  });
+  const std::string& subject = subscriber->principal().subject;
+  const std::scoped_lock lock(mutex_);
+  const auto found = feeds_.find(subject);
+  if (found != feeds_.end() && found->second->add(subscriber)) return {};
+  auto feed = INDX_TRY(open(subject));
+  feed->add(subscriber);
+  feeds_[subject] = std::move(feed);
+  return {};
+}
+
+Result<std::shared_ptr<SubscriptionFeeds::Feed>> SubscriptionFeeds::open(
+    const std::string& subject) {
+  auto feed = std::make_shared<Feed>();
+  EventFilter filter;  // not bound to paths: each subscriber looks at those itself, moves too
+  filter.kinds = file_event_kinds();
+  filter.subject = subject;
+  feed->subscription = INDX_TRY(
+      dispatcher_.subscribe(filter, std::nullopt, [weak = std::weak_ptr(feed)](const Event& event) {
+        const auto self = weak.lock();
+        return self && self->take(event);
+      }));
+  return feed;
+}
+
+void SubscriptionFeeds::prune() {
+  std::vector<std::shared_ptr<Feed>> over;  // closed after the lock
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(feeds_, [&](auto& row) {
+    if (!row.second->end_if_idle()) return false;
+    over.push_back(std::move(row.second));
+    return true;
+  });
+}
+
+void SubscriptionFeeds::stop() {
+  std::map<std::string, std::shared_ptr<Feed>> feeds;
+  const std::scoped_lock lock(mutex_);
+  feeds.swap(feeds_);
+}
+
+std::size_t SubscriptionFeeds::count() const {
+  const std::scoped_lock lock(mutex_);
+  return feeds_.size();
+}
+
+}  // namespace indx
