@@ -1,8 +1,10 @@
 #include "mcp/http_transport.hpp"
 
 #include "base/text.hpp"
-#include "base/unicode.hpp"
 #include "http/rest.hpp"
+#include "mcp/http_message.hpp"
+#include "mcp/modern_http.hpp"
+#include "mcp/modern_request.hpp"
 #include "mcp/sse_stream.hpp"
 
 #include <atomic>
@@ -14,44 +16,6 @@ namespace indx {
 namespace {
 
 constexpr const char* kSessionHeader = "Mcp-Session-Id";
-constexpr int kRetryAfterSeconds = 1;
-
-std::string media_type(std::string_view text) {
-  return to_lower(trim(text.substr(0, text.find(';'))));
-}
-
-/// What the client can read.
-struct Accepted {
-  bool json = false, sse = false;
-};
-Accepted accepted_types(const HttpRequest& request) {
-  const std::string header = request.header("accept");
-  if (trim(header).empty()) return {.json = true};
-  Accepted accepted;
-  for (const std::string& part : split(header, ',')) {
-    const std::string type = media_type(part);
-    const std::string parameters = replace_all(part, " ", "");
-    if (parameters.ends_with(";q=0") || parameters.ends_with(";q=0.0")) continue;
-    if (type == "*/*" || type == "application/*" || type == "application/json")
-      accepted.json = true;
-    if (type == "text/*" || type == "text/event-stream") accepted.sse = true;
-  }
-  return accepted;
-}
-
-HttpResponse rpc_response(int status, const Json& message, const HttpRequest& request) {
-  HttpResponse response{status,
-                        {{"Content-Type", "application/json"}, {"Cache-Control", "no-store"}},
-                        dump_rpc(message)};
-  if (!request.id.empty()) response.headers.emplace_back("X-Request-Id", request.id.value);
-  if (status == 503) response.headers.emplace_back("Retry-After", cat(kRetryAfterSeconds));
-  return response;
-}
-
-HttpResponse rpc_failure(int status, std::string message, const HttpRequest& request,
-                         int code = kRpcInvalidRequest, const Json& id = nullptr) {
-  return rpc_response(status, rpc_error({code, std::move(message), nullptr, id}), request);
-}
 
 HttpResponse no_stream(const HttpRequest& request) {
   HttpResponse response = rpc_failure(
@@ -138,9 +102,10 @@ class McpHttpImpl : public McpHttp {
   McpHttpImpl(Dispatcher& dispatcher, const McpOptions& options)
       : dispatcher_(dispatcher),
         server_(dispatcher, options),
-        sessions_(options.sessions, server_.clock(), server_.random()) {}
+        sessions_(options.sessions, server_.clock(), server_.random()),
+        modern_(server_) {}
   /// Open calls and their sessions hold each other until the calls end.
-  ~McpHttpImpl() override { sessions_.close_all(CancelReason::Shutdown); }
+  ~McpHttpImpl() override { McpHttpImpl::stop(); }
 
   void add_routes(Router& router) override {
     using Handler = void (McpHttpImpl::*)(const HttpRequest&, const Principal&, const Responder&);
@@ -162,6 +127,7 @@ class McpHttpImpl : public McpHttp {
     is_stopping_ = true;
     server_.end_listening();
     sessions_.close_all(CancelReason::Shutdown);
+    modern_.stop();
   }
 
  private:
@@ -173,6 +139,8 @@ class McpHttpImpl : public McpHttp {
     auto principal = authenticate_request(request, dispatcher_, Surface::Mcp);
     if (!principal) return responder.send(error_response(principal.error(), request.id));
     if (is_stopping_) return responder.send(rpc_failure(503, "The server is stopping.", request));
+    if (request.method != "POST" && is_modern_version(request.header(kVersionHeader)))
+      return responder.send(only_post(request));
     principal->request_id = request.id.value;
     (this->*handler)(request, *principal, responder);
   }
@@ -188,6 +156,8 @@ class McpHttpImpl : public McpHttp {
     if (const auto* fault = std::get_if<RpcFault>(&parsed))
       return responder.send(rpc_response(400, rpc_error(*fault), request));
     const auto& message = std::get<RpcMessage>(parsed);
+    if (is_modern(message, request.header(kVersionHeader)))
+      return modern_.post(request, principal, responder, message, accepted);
     if (message.kind == RpcMessage::Kind::Request && message.method == "initialize")
       return initialize(request, principal, responder, message, accepted);
 
@@ -264,7 +234,7 @@ class McpHttpImpl : public McpHttp {
       responder.send(rpc_failure(status, message, request, kRpcInvalidRequest, id));
       return nullptr;
     };
-    const std::string version = request.header("mcp-protocol-version");
+    const std::string version = request.header(kVersionHeader);
     if (!version.empty() && !find_protocol(version))
       return fail(400, "This MCP-Protocol-Version is not supported.");
     const std::string session_id = request.header("mcp-session-id");
@@ -290,6 +260,7 @@ class McpHttpImpl : public McpHttp {
   Dispatcher& dispatcher_;
   McpServer server_;
   SessionTable sessions_;
+  ModernHttp modern_;
   std::atomic<bool> is_stopping_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "mcp/server.hpp"
 
 #include "base/text.hpp"
+#include "mcp/modern_reply.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/task_listen.hpp"
 
@@ -10,11 +11,15 @@
 namespace indx {
 namespace {
 
-constexpr std::size_t kMaxClientCapabilities = 16U << 10U;
-
 const Clock& clock_or_system(const Clock* clock) {
   static const SystemClock system;
   return clock ? *clock : system;
+}
+
+Json discovery(const Protocol& protocol) {
+  return {{"supportedVersions", protocol_versions()},
+          {"capabilities", server_capabilities(protocol)},
+          {"instructions", server_instructions()}};
 }
 
 Random& random_or_system(Random* random) {
@@ -36,6 +41,9 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
   add({{.name = "ping", .is_modern = false, .run = [](const McpRequest& request) {
           request.call->answer_result(Json::object());
         }}});
+  add({{.name = "server/discover", .is_legacy = false, .run = [](const McpRequest& request) {
+          request.call->answer_result(discovery(*request.peer.protocol));
+        }}});
   subscriptions_.add_part(task_listen_part(dispatcher, follower_));
   add(tools_.methods());
   add(tasks_.methods());
@@ -43,8 +51,11 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
   add(subscriptions_.methods());
 }
 
-void McpServer::add(std::vector<McpMethod> methods) {
-  for (McpMethod& method : methods) methods_.emplace(method.name, std::move(method));
+void McpServer::add(const std::vector<McpMethod>& methods) {
+  for (const McpMethod& method : methods) {
+    if (method.is_legacy) methods_.emplace(MethodKey(Era::Legacy, method.name), method);
+    if (method.is_modern) methods_.emplace(MethodKey(Era::Modern, method.name), method);
+  }
 }
 
 McpServer::Handshake McpServer::initialize(const RpcMessage& message) const {
@@ -71,10 +82,19 @@ McpServer::Handshake McpServer::initialize(const RpcMessage& message) const {
           capabilities ? *capabilities : Json::object()};
 }
 
-void McpServer::request(const McpPeer& peer, const RpcMessage& message,
-                        std::shared_ptr<McpReply> reply) {
-  const auto call = peer.calls->open(message.id, std::move(reply));
-  const auto method = methods_.find(message.method);
+std::shared_ptr<OpenCall> McpServer::request(const McpPeer& peer, const RpcMessage& message,
+                                             std::shared_ptr<McpReply> reply) {
+  if (peer.protocol && peer.protocol->era == Era::Modern)
+    reply = std::make_shared<ModernReply>(std::move(reply), message, *peer.protocol);
+  auto call = peer.calls->open(message.id, std::move(reply));
+  run({peer, message, call});
+  return call;
+}
+
+void McpServer::run(const McpRequest& request) const {
+  const auto& [peer, message, call] = request;
+  const Era era = peer.protocol ? peer.protocol->era : Era::Legacy;
+  const auto method = methods_.find({era, message.method});
   if (method == methods_.end())
     return call->answer_fault(kRpcMethodNotFound, cat("There is no method ", message.method, "."));
   if (!peer.protocol && message.method != "ping")
@@ -84,7 +104,7 @@ void McpServer::request(const McpPeer& peer, const RpcMessage& message,
   const bool takes_cursor = message.method == "resources/list" || message.method == "tasks/list";
   if (message.method.ends_with("/list") && cursor && !(takes_cursor && cursor->is_string()))
     return call->answer_fault(kRpcInvalidParams, "This cursor was not given by this list.");
-  method->second.run({peer, message, call});
+  method->second.run(request);
 }
 
 void McpServer::notification(const McpPeer& peer, const RpcMessage& message) {
@@ -92,11 +112,14 @@ void McpServer::notification(const McpPeer& peer, const RpcMessage& message) {
   if (message.method != "notifications/cancelled") return;
   const Json* id = member(message.params, "requestId");
   if (!id) return;
-  for (const auto& call : peer.calls->with_id(*id)) {
-    call->cancel(CancelReason::Requested);
-    if (const std::string job = call->job_id(); !job.empty())
-      cancel_job(services_.dispatcher, peer, job);
-  }
+  for (const auto& call : peer.calls->with_id(*id)) cancel(peer, call);
+}
+
+void McpServer::cancel(const McpPeer& peer, const std::shared_ptr<OpenCall>& call) {
+  if (call->is_ended()) return;
+  call->cancel(CancelReason::Requested);
+  if (const std::string job = call->job_id(); !job.empty())
+    cancel_job(services_.dispatcher, peer, job);
 }
 
 void McpServer::response(const McpPeer& peer, const RpcMessage& message) {

@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace indx {
 
@@ -28,8 +30,11 @@ class McpServer {
   };
   Handshake initialize(const RpcMessage& message) const;
 
-  /// Answers every request but initialize, now or later.
-  void request(const McpPeer& peer, const RpcMessage& message, std::shared_ptr<McpReply> reply);
+  /// Answers every request but the legacy initialize, now or later, under the protocol of the peer.
+  std::shared_ptr<OpenCall> request(const McpPeer& peer, const RpcMessage& message,
+                                    std::shared_ptr<McpReply> reply);
+  /// Ends a call that nobody wants any more, and the job behind it.
+  void cancel(const McpPeer& peer, const std::shared_ptr<OpenCall>& call);
   void notification(const McpPeer& peer, const RpcMessage& message);
   /// What the peer says to a question of ours.
   void response(const McpPeer& peer, const RpcMessage& message);
@@ -42,7 +47,10 @@ class McpServer {
   const McpOptions& options() const { return options_; }
 
  private:
-  void add(std::vector<McpMethod> methods);
+  using MethodKey = std::pair<Era, std::string_view>;
+
+  void add(const std::vector<McpMethod>& methods);
+  void run(const McpRequest& request) const;
 
   const McpOptions options_;
   const McpServices services_;
@@ -51,7 +59,7 @@ class McpServer {
   ToolMethods tools_;
   ResourceMethods resources_;
   SubscriptionMethods subscriptions_;
-  std::map<std::string_view, McpMethod> methods_;
+  std::map<MethodKey, McpMethod> methods_;
   Deadlines deadlines_;  // last: what is due uses the members above
 };
 

@@ -1,6 +1,7 @@
 #include "mcp/stdio_transport.hpp"
 
 #include "base/ids.hpp"
+#include "mcp/modern_request.hpp"
 
 #include <algorithm>
 #include <array>
@@ -260,7 +261,18 @@ class StdioSession {
     peer.principal.request_id = new_ulid(server_.clock().now(), server_.random());
     if (message.kind == RpcMessage::Kind::Notification) return server_.notification(peer, message);
     if (message.kind == RpcMessage::Kind::Response) return server_.response(peer, message);
+    if (is_modern(message)) return modern_request(std::move(peer), message);
     if (message.method == "initialize") return initialize(message);
+    server_.request(peer, message, std::make_shared<StdioReply>(writer_));
+  }
+
+  void modern_request(McpPeer peer, const RpcMessage& message) {
+    auto terms = read_modern_terms(message, nullptr);
+    if (const auto* fault = std::get_if<RpcFault>(&terms)) return send(rpc_error(*fault));
+    auto& [protocol, capabilities] = std::get<ModernTerms>(terms);
+    peer.protocol = protocol;
+    peer.session = nullptr;
+    peer.client_capabilities = std::move(capabilities);
     server_.request(peer, message, std::make_shared<StdioReply>(writer_));
   }
 

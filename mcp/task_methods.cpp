@@ -1,6 +1,7 @@
 #include "mcp/task_methods.hpp"
 
 #include "base/text.hpp"
+#include "mcp/client_capabilities.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/task_view.hpp"
 #include "ops/job_record.hpp"
@@ -77,16 +78,7 @@ bool TaskMethods::has_tasks(const McpRequest& request) const {
                                                peer.protocol->version, '.'));
     return false;
   }
-  if (declares_tasks(peer)) return true;
-  call->answer(
-      {.message = rpc_error(
-           {kRpcMissingCapability,
-            cat(message.method, " is for clients that declare the extension ", kTaskExtension,
-                " in _meta."),
-            {{"requiredCapabilities", {{"extensions", {{kTaskExtension, Json::object()}}}}}},
-            call->id()}),
-       .http_status = 400});
-  return false;
+  return require_capability(request, task_capability());
 }
 
 void TaskMethods::with_record(const McpRequest& request, Then then) const {

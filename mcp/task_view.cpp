@@ -2,6 +2,7 @@
 
 #include "base/clock.hpp"
 #include "base/text.hpp"
+#include "mcp/client_capabilities.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/progress_meter.hpp"
 #include "mcp/tools.hpp"
@@ -51,9 +52,12 @@ bool may_become_task(const Operation& operation) {
   return operation.execution != Execution::Inline;
 }
 
+Json task_capability() {
+  return {{"extensions", {{"io.modelcontextprotocol/tasks", Json::object()}}}};
+}
+
 bool declares_tasks(const McpPeer& peer) {
-  const Json* extensions = member(peer.client_capabilities, "extensions");
-  return extensions && member(*extensions, kTaskExtension);
+  return declares(peer.client_capabilities, task_capability());
 }
 
 std::string_view task_status(const Json& record, Era era) {

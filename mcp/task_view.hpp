@@ -12,12 +12,12 @@ namespace indx {
 /// A task of MCP is a job seen from outside (mcp.md section 7). Nothing is stored for it: its id is
 /// that of the job, and both views are made from the record that job_get gives.
 
-inline constexpr std::string_view kTaskExtension = "io.modelcontextprotocol/tasks";
 inline constexpr std::string_view kRelatedTask = "io.modelcontextprotocol/related-task";
 
 /// Whether a call of the operation may go on as a job, and so as a task.
 bool may_become_task(const Operation& operation);
-/// Modern: whether the client of this request understands tasks.
+/// Modern: what a client declares that understands tasks; and whether that of this request does.
+Json task_capability();
 bool declares_tasks(const McpPeer& peer);
 
 /// `working | completed | failed | cancelled`. Legacy: an error result is a failure, and a
