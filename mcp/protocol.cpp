@@ -107,6 +107,7 @@ Search before you read: vault_search finds notes by words or meaning, note_list 
 Read before you write: note_read gives the note and its etag.
 Prefer note_patch to note_write: it changes one heading, block or property and leaves every other byte alone. Use note_write for new notes or full rewrites.
 Pass the etag back as if_match when you write. If the answer is etag_mismatch, somebody changed the note: read it again and repeat.
+A name that is no tool, such as document_map or task_list, is an action of note_explore, vault_lists, vault_manage or job_manage.
 Lists are pages: pass next_cursor as cursor, with the other arguments unchanged, until it is absent.
 A result that was cut says so and how to get the rest. Never write a cut body back.
 Long work answers with job_id: call job_get with it until the status is final.

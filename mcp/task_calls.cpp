@@ -36,11 +36,11 @@ int rpc_code(const Error& error) {
 /// Tells one client about one task until that ends. Shared by the two callbacks of the listener.
 class TaskNews {
  public:
-  TaskNews(const McpServices& services, const McpRequest& request, Json told)
-      : session_(request.peer.session), told_(std::move(told)) {
-    if (Json token = progress_token(request.message); !token.is_null())
+  TaskNews(const McpServices& services, const McpPeer& peer, Json token, Json told)
+      : session_(peer.session), told_(std::move(told)) {
+    if (!token.is_null())
       meter_ = std::make_unique<ProgressMeter>(
-          std::move(token), *request.peer.protocol, services.clock, services.options.progress_gap,
+          std::move(token), *peer.protocol, services.clock, services.options.progress_gap,
           [session = session_](const Json& notification) { send(session, notification); });
   }
 
@@ -71,15 +71,18 @@ class TaskNews {
   std::unique_ptr<ProgressMeter> meter_;  // null: progress is not wanted
 };
 
-void follow_task(const McpServices& services, JobFollower& follower, const McpRequest& request,
-                 const std::string& job_id, Json told) {
-  const auto& session = request.peer.session;
-  if (!session || !session->channel) return;
-  const auto news = std::make_shared<TaskNews>(services, request, std::move(told));
-  follower.follow(request.peer.principal, job_id,
+void follow_task(const McpServices& services, JobFollower& follower, const McpPeer& peer,
+                 Json token, const std::string& job_id, Json told) {
+  if (!peer.session || !peer.session->channel) return;
+  const auto news = std::make_shared<TaskNews>(services, peer, std::move(token), std::move(told));
+  follower.follow(peer.principal, job_id,
                   {.on_record = [news](const Result<Json>& record) { return news->show(record); },
                    .on_event = [news](const Event& event) { news->take(event); },
                    .is_wanted = [news] { return news->is_wanted(); }});
+}
+
+void answer_fault_of(OpenCall& call, const Error& error) {
+  call.answer_fault(rpc_code(error), error.message, error.to_json());
 }
 
 }  // namespace
@@ -118,11 +121,10 @@ void answer_with_task(Dispatcher& dispatcher, const McpPeer& peer,
   });
 }
 
-void answer_created_task(const McpServices& services, JobFollower& follower,
-                         const McpRequest& request, const Answer& answer,
+void answer_created_task(const McpServices& services, JobFollower& follower, const McpPeer& peer,
+                         const std::shared_ptr<OpenCall>& call, Json token, const Answer& answer,
                          const std::vector<std::string>& repaired) {
-  const auto& call = request.call;
-  if (!answer.result) return answer_call_error(request, answer.result.error());
+  if (!answer.result) return answer_fault_of(*call, answer.result.error());
   const Json* record = member(*answer.result, "job");
   if (!answer.is_accepted || !record)
     return call->answer_fault(kRpcInvalidParams,
@@ -133,12 +135,12 @@ void answer_created_task(const McpServices& services, JobFollower& follower,
                                         ". Its result can be fetched when it is done.")}};
   if (!repaired.empty()) meta["indx/repaired"] = repaired;
   call->answer_result({{"task", task}, {"_meta", std::move(meta)}});
-  follow_task(services, follower, request, answer.job_id, task);
+  follow_task(services, follower, peer, std::move(token), answer.job_id, task);
 }
 
 void answer_call_error(const McpRequest& request, const Error& error) {
   if (!asks_for_task(request)) return request.call->answer_result(tool_error(error));
-  request.call->answer_fault(rpc_code(error), error.message, error.to_json());
+  answer_fault_of(*request.call, error);
 }
 
 }  // namespace indx

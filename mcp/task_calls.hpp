@@ -27,10 +27,10 @@ void answer_with_task(Dispatcher& dispatcher, const McpPeer& peer,
 
 /// Legacy: answers a call that asked for a task. Afterwards the peer hears of the task on its
 /// channel, where it has one: its status, and progress while it wanted that. An error is one of
-/// JSON-RPC: clients read nothing else where they wait for a task. `repaired` as for tool_result,
-/// which will not have it.
-void answer_created_task(const McpServices& services, JobFollower& follower,
-                         const McpRequest& request, const Answer& answer,
+/// JSON-RPC: clients read nothing else where they wait for a task. `token` is that of progress
+/// or null; `repaired` as for tool_result, which will not have it.
+void answer_created_task(const McpServices& services, JobFollower& follower, const McpPeer& peer,
+                         const std::shared_ptr<OpenCall>& call, Json token, const Answer& answer,
                          const std::vector<std::string>& repaired);
 
 /// An error in answer to a call: of JSON-RPC where it asked for a task, else a tool result.

@@ -95,7 +95,9 @@ Json task_with_result(const Json& record, const Registry& registry, const Protoc
 
 Json task_result(const Json& record, const Operation& operation, const Protocol& protocol) {
   const auto outcome = outcome_of(record);
-  return outcome ? tool_result(operation, *outcome, {}, protocol) : tool_error(outcome.error());
+  return outcome
+             ? tool_result(operation, *outcome, {}, protocol, record.value("input", Json::object()))
+             : tool_error(outcome.error());
 }
 
 }  // namespace indx

@@ -1,38 +1,38 @@
 #pragma once
+#include "mcp/catalog.hpp"
 #include "mcp/protocol.hpp"
+#include "ops/files.hpp"
 #include "ops/operation.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace indx {
 
-/// Operations as MCP tools: descriptions, arguments and results as values.
+/// Calls of tools: arguments and results as values.
 
-/// One entry of tools/list.
-Json tool_descriptor(const Operation& operation, const Protocol& protocol);
-
-/// The arguments of a tools/call in the form of the REST input, with the names of what had to be
-/// repaired.
+/// The arguments of a tools/call: which operation they mean, its input in the form of REST, the
+/// file that came with them, and the names of what had to be repaired.
 struct ToolArguments {
+  const Operation* operation = nullptr;
   Json input;
+  std::shared_ptr<const Upload> upload;
   std::vector<std::string> repaired;
 };
-Result<ToolArguments> tool_arguments(const Operation& operation, const Json& arguments);
+/// `validation_failed` where no operation is meant, or a field belongs to another action.
+Result<ToolArguments> tool_arguments(const Tool& tool, const Json& arguments);
 
-/// The result of a call that went well: a summary, the JSON as text, and the same structured. Long
-/// results are cut and say so.
+/// The result of a call that went well: a summary, the JSON as text, and the same structured. What
+/// is too long is cut alike in both, and says so. `input` is only for the summary.
 Json tool_result(const Operation& operation, const Json& output,
-                 const std::vector<std::string>& repaired, const Protocol& protocol);
+                 const std::vector<std::string>& repaired, const Protocol& protocol,
+                 const Json& input = Json::object());
 /// The result of a call that goes on as a job.
 Json tool_job_result(const std::string& job_id, const std::string& status,
                      const Protocol& protocol);
 /// `{code, message, details}` as text: structured content of an error would be checked against the
 /// output schema.
 Json tool_error(const Error& error);
-
-/// A value cut until it is at most `max_bytes` as JSON: first its longest strings and lists.
-/// `*cuts` says what is missing.
-Json cut_to_size(Json value, std::size_t max_bytes, std::vector<std::string>* cuts);
 
 }  // namespace indx

@@ -57,6 +57,7 @@ SchemaNode::Property idempotency_key_property() {
       "again.";
   property.schema.max_length = 200;
   property.schema.is_header = true;
+  property.schema.is_for_programs = true;
   return property;
 }
 

@@ -52,6 +52,12 @@ inline const Constraint nullable{[](SchemaNode::Property& p) { p.schema.is_nulla
 inline const Constraint secret{[](SchemaNode::Property& p) { p.schema.is_secret = true; }};
 /// A path of the vault, or a list of them.
 inline const Constraint vault_path{[](SchemaNode::Property& p) { p.schema.is_vault_path = true; }};
+inline const Constraint for_writing{
+    [](SchemaNode::Property& p) { p.schema.is_for_writing = true; }};
+inline const Constraint for_programs{
+    [](SchemaNode::Property& p) { p.schema.is_for_programs = true; }};
+inline const Constraint plain{[](SchemaNode::Property& p) { p.schema.is_plain = true; }};
+inline const Constraint usual{[](SchemaNode::Property& p) { p.schema.is_usual = true; }};
 inline const Constraint header{[](SchemaNode::Property& p) { p.schema.is_header = true; }};
 /// Of a list of words that never hold a comma: as text, `a,b` is two of them.
 inline const Constraint comma_separated{
@@ -263,7 +269,7 @@ std::string paged_list(const Fields<Struct>& output) {
 /// `Operation`, with typed input, output and handler. See there for what each part means.
 template <typename Input, typename Output>
 struct Definition {
-  std::string name = {}, summary = {}, guidance = {};
+  std::string name = {}, title = {}, summary = {}, guidance = {};
   std::vector<Scope> scopes = {};
   std::function<std::vector<Scope>(const Input&)> extra_scopes = {};
   Route route = {};
@@ -285,7 +291,7 @@ struct Definition {
   AiRole role = AiRole::Chat;
   std::function<bool(const Input&)> answers_without_chat = {};
   bool is_ai = false;
-  bool is_listed_in_mcp = true;
+  std::string tool_group = {};
   bool takes_file = false, gives_file = false;
   int version = 1;
   JobPolicy job = {};
@@ -296,6 +302,7 @@ struct Definition {
   std::string list_gaps = {};
   CellColumns cells = {};
   std::string text = {};
+  std::function<std::string(const Json& input, const Json& output)> told = {};
   std::vector<Failure> failures = {};
   int success_status = 200;
   std::function<Result<Output>(Context&, const Input&)> handler = {};
@@ -305,6 +312,7 @@ template <typename Input, typename Output>
 Operation define(Definition<Input, Output> d) {
   Operation op;
   op.name = d.name;
+  op.title = d.title;
   op.summary = d.summary;
   op.guidance = d.guidance;
   op.scopes = d.scopes;
@@ -324,7 +332,9 @@ Operation define(Definition<Input, Output> d) {
   op.needs_provider = d.needs_provider;
   op.role = d.role;
   op.is_ai = d.is_ai;
-  op.is_listed_in_mcp = d.is_listed_in_mcp;
+  op.tool_group = d.tool_group;
+  op.reads_index = d.reads_index;
+  op.told = d.told;
   op.takes_file = d.takes_file;
   op.gives_file = d.gives_file;
   op.version = d.version;

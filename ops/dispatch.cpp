@@ -147,6 +147,18 @@ class LocalDispatcher : public Dispatcher {
   }
   std::string event_epoch() const override { return backend_.event_epoch(); }
   Json health() override { return backend_.health(); }
+  std::optional<std::string> revision(const Operation& operation, const Json& input) override {
+    const bool is_of_vault = operation.reads_index || operation.needs == Needs::Files;
+    if (operation.effect != Effect::Reads || operation.is_ai || operation.needs_provider ||
+        operation.gives_file || !is_of_vault)
+      return std::nullopt;
+    std::vector<std::string> paths;
+    for (const auto& field : operation.input->properties)
+      if (const auto it = input.find(field.name); field.schema.is_vault_path && it != input.end())
+        if (const auto* path = it->get_ptr<const std::string*>()) paths.push_back(*path);
+    if (!operation.reads_index && paths.empty()) return std::nullopt;  // it finds its file itself
+    return backend_.revision(operation.reads_index, paths);
+  }
   Metrics* metrics() override { return backend_.metrics(); }
   Status refresh_metrics() override { return backend_.refresh_metrics(); }
 
@@ -328,7 +340,8 @@ class LocalDispatcher : public Dispatcher {
 
   void start(const Shared& running) {
     const Operation& operation = *running->call.operation;
-    const bool wants_job = running->call.is_async && operation.execution != Execution::Inline;
+    const bool wants_job = (running->call.is_async || running->call.as_job) &&
+                           operation.execution != Execution::Inline;
     if (operation.execution == Execution::Job || wants_job) return enqueue(running);
     const bool is_small = operation.execution == Execution::Inline ||
                           (operation.may_be_large && !operation.may_be_large(running->call.input));

@@ -19,6 +19,7 @@ struct Call {
   Principal principal;
   std::string idempotency_key;
   bool is_async = false;      ///< answer with a job at once: 202
+  bool as_job = false;        ///< runs as a job also where it is small; the answer is waited for
   bool is_next_page = false;  ///< of a list that is told as one: the limit counted its first page
   bool keep = false;          ///< the job goes on when nobody waits for it
   bool is_streamed = false;   ///< of AI: who gets progress also gets the answer as it is made
@@ -82,6 +83,13 @@ class Dispatcher {
   virtual std::string event_epoch() const = 0;
   /// `{ready, state: starting|ready|draining, …}` for /readyz and /v1/health.
   virtual Json health() = 0;
+  /// What the answer to a safe call is made from, as a text that moves whenever the answer may: of
+  /// the index, and of the files that the input names. nullopt: nobody can tell cheaply, so the
+  /// answer must not be given twice.
+  virtual std::optional<std::string> revision(const Operation& /*operation*/,
+                                              const Json& /*input*/) {
+    return std::nullopt;
+  }
   /// Null: this process keeps none.
   virtual Metrics* metrics() { return nullptr; }
   /// Brings those up to date that are looked up when they are asked for.
@@ -153,6 +161,12 @@ class Backend {
       const EventFilter& filter, const std::optional<std::string>& last_event_id,
       std::function<bool(const Event&)> sink) = 0;
   virtual std::string event_epoch() const = 0;
+  /// Of the index (where asked for) and of these files. nullopt: unknown, or a file changed so
+  /// shortly ago that its times cannot tell.
+  virtual std::optional<std::string> revision(bool /*of_index*/,
+                                              const std::vector<std::string>& /*paths*/) {
+    return std::nullopt;
+  }
   virtual Metrics* metrics() { return nullptr; }
   virtual Status refresh_metrics() { return {}; }
 };

@@ -160,7 +160,9 @@ Json operation_object(const Operation& operation) {
   for (const Scope scope : operation.scopes) scopes.emplace_back(name(scope));
   result["security"] = Json::array({Json{{"bearer", Json::array()}}});
   result["x-indx-scopes"] = scopes;
-  result["x-indx-mcp"] = operation.is_listed_in_mcp;
+  result["x-indx-mcp"] = operation.tool_group.empty()
+                             ? Json{{"tool", operation.name}}
+                             : Json{{"tool", operation.tool_group}, {"action", operation.name}};
 
   const auto in_path = route_fields(operation.route.pattern);
   Json parameters = Json::array();

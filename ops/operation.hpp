@@ -89,6 +89,7 @@ struct Failure {
 /// over these.
 struct Operation {
   std::string name;      ///< `note_read`: also the MCP tool, the job kind and the log name
+  std::string title;     ///< for people, under 60 bytes; empty: made from the summary or the name
   std::string summary;   ///< one sentence: what it does
   std::string guidance;  ///< for agents: when to use it and when not
   std::vector<Scope> scopes;
@@ -119,10 +120,13 @@ struct Operation {
   /// none.
   std::function<bool(const Json& input)> answers_without_chat;
   bool is_ai = false;  ///< advertised only with some role, though it may answer without (ai_status)
-  bool is_listed_in_mcp = true;
-  bool takes_file = false;  ///< the call comes with a file, which is the body of a request
-  bool gives_file = false;  ///< the answer comes with a file, which is the body of a response
-  int version = 1;          ///< of the step layout (G4)
+  /// The tool of MCP that does it when `action` is its name (ops/tool_group.hpp); empty: it is a
+  /// tool of its own.
+  std::string tool_group;
+  bool reads_index = false;  ///< what it answers is out of the index of the vault
+  bool takes_file = false;   ///< the call comes with a file, which is the body of a request
+  bool gives_file = false;   ///< the answer comes with a file, which is the body of a response
+  int version = 1;           ///< of the step layout (G4)
   JobPolicy job;
   Lazy<SchemaNode> input, output;  ///< most are never looked at
   /// The output field whose items a surface may stream one by one; empty: the answer is no list,
@@ -135,6 +139,9 @@ struct Operation {
   /// A text of the output that is the whole answer when it is there, such as CSV; a command prints
   /// it as it is. Empty: none.
   std::string text;
+  /// One line that tells the answer, made of nothing but these two; empty function: a surface makes
+  /// one from the output's shape.
+  std::function<std::string(const Json& input, const Json& output)> told;
   /// A yes-or-no field of the output; `false` ends the command line with 1. Empty: an answer is a
   /// success.
   std::string verdict;

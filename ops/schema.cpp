@@ -242,30 +242,93 @@ Json to_json_schema(const SchemaNode& node, SchemaUse use) {
   return schema;
 }
 
-Json to_portable_schema(const SchemaNode& node) {
-  Json schema = base_schema(node);
-  if (node.type == Type::Any)
-    schema["type"] = "string";  // as JSON text; a property also gets the name `x_json`
-  if (node.type == Type::Array) schema["items"] = to_portable_schema(*node.items);
-  if (node.type == Type::Map && node.items->type != Type::Any)
-    schema["additionalProperties"] = to_portable_schema(*node.items);
+namespace {
+
+/// How deep an input is described; below that the names and types must do.
+constexpr int kDescribedDepth = 2;
+
+/// Type, words, enum and default, as far as models need them.
+Json portable_base(const SchemaNode& node, int depth) {
+  Json schema = {{"type", node.type == Type::Any ? "string" : std::string(type_name(node.type))}};
+  if (!node.description.empty() && !node.is_plain && depth <= kDescribedDepth)
+    schema["description"] = node.description;
+  if (!node.allowed.empty()) schema["enum"] = node.allowed;
+  const bool says_nothing = node.default_value.is_null() || node.default_value == false ||
+                            node.default_value == 0 || node.is_secret || node.is_plain ||
+                            node.type == Type::Any || depth >= kDescribedDepth;
+  if (!says_nothing) schema["default"] = node.default_value;
+  if (node.type == Type::Array && node.min_length) schema["minItems"] = *node.min_length;
+  return schema;
+}
+
+std::pair<std::string, Json> portable_property(const SchemaNode::Property& property,
+                                               SchemaReader reader, int depth);
+
+Json portable_node(const SchemaNode& node, SchemaReader reader, int depth) {
+  Json schema = portable_base(node, depth);
+  if (node.type == Type::Array) schema["items"] = portable_node(*node.items, reader, depth);
+  if (node.type == Type::Map) {
+    schema["properties"] = Json::object();
+    if (node.items->type != Type::Any)
+      schema["additionalProperties"] = portable_node(*node.items, reader, depth + 1);
+  }
   if (node.type != Type::Object) return schema;
   Json properties = Json::object();
   Json required = Json::array();
   for (const auto& property : node.properties) {
-    const bool is_any = property.schema.type == Type::Any;
-    const std::string name = is_any ? property.name + "_json" : property.name;
-    properties[name] = to_portable_schema(property.schema);
-    if (is_any) {
-      properties[name]["description"] = property.schema.description + " Given as JSON text.";
-      properties[name].erase("default");
-    }
+    if (!is_offered(property, reader)) continue;
+    auto [name, projected] = portable_property(property, reader, depth + 1);
     if (property.is_required) required.push_back(name);
+    properties[name] = std::move(projected);
   }
   schema["properties"] = std::move(properties);
   if (!required.empty()) schema["required"] = std::move(required);
   schema["additionalProperties"] = false;
   return schema;
+}
+
+std::pair<std::string, Json> portable_property(const SchemaNode::Property& property,
+                                               SchemaReader reader, int depth) {
+  Json schema = portable_node(property.schema, reader, depth);
+  if (property.schema.type != Type::Any) return {property.name, std::move(schema)};
+  if (schema.contains("description"))
+    schema["description"] = property.schema.description + " Given as JSON text.";
+  return {property.name + "_json", std::move(schema)};
+}
+
+/// An object of an output stays open: what it holds is the answer's to tell.
+Json output_type(const SchemaNode& node) {
+  Json schema = {{"type", node.type == Type::Any ? "string" : std::string(type_name(node.type))}};
+  if (node.type == Type::Map) schema["type"] = "object";
+  if (node.type == Type::Array) schema["items"] = output_type(*node.items);
+  if (schema["type"] == "object") schema["properties"] = Json::object();
+  return schema;
+}
+
+}  // namespace
+
+bool is_offered(const SchemaNode::Property& property, SchemaReader reader) {
+  const SchemaNode& schema = property.schema;
+  return !schema.is_for_programs && !(schema.is_for_writing && reader == SchemaReader::Reader);
+}
+
+Json to_portable_schema(const SchemaNode& node, SchemaReader reader) {
+  return portable_node(node, reader, 0);
+}
+
+std::pair<std::string, Json> to_portable_property(const SchemaNode::Property& property,
+                                                  SchemaReader reader) {
+  return portable_property(property, reader, 1);
+}
+
+Json to_portable_output(const SchemaNode& node) {
+  Json properties = Json::object();
+  for (const auto& property : node.properties) {
+    if (!property.is_required && !property.schema.is_usual) continue;
+    const bool is_any = property.schema.type == Type::Any;
+    properties[is_any ? property.name + "_json" : property.name] = output_type(property.schema);
+  }
+  return {{"type", "object"}, {"properties", std::move(properties)}};
 }
 
 Json to_portable_value(const SchemaNode& node, Json value) {

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace indx {
@@ -29,6 +31,14 @@ struct SchemaNode {
   std::vector<Property> properties;  ///< Object, required ones first
   /// String: a path of the vault; Array: each item is one.
   bool is_vault_path = false;
+  /// Of an input: means something only to a call that writes; who may not write is not shown it.
+  bool is_for_writing = false;
+  /// Of an input: for programs. Taken everywhere, but no model is told of it.
+  bool is_for_programs = false;
+  /// Of an input: models know by its name what it is, so their schemas do not describe it.
+  bool is_plain = false;
+  /// Of an output: optional, but there in most answers.
+  bool is_usual = false;
 
   const Property* find(std::string_view name) const;
 };
@@ -41,9 +51,19 @@ struct SchemaNode::Property {
 enum class SchemaUse : std::uint8_t { Input, Output };
 /// JSON Schema 2020-12 for OpenAPI. A secret is a password; as input also `writeOnly`.
 Json to_json_schema(const SchemaNode& node, SchemaUse use = SchemaUse::Input);
-/// The portable projection for MCP hosts (mcp.md section 9): single types, typed items, no refs; a
-/// field of any JSON `x` becomes the string `x_json`.
-Json to_portable_schema(const SchemaNode& node);
+/// Who a portable schema is for: one that may not write is not shown what only writing needs.
+enum class SchemaReader : std::uint8_t { Writer, Reader };
+/// The portable projection of an input for MCP hosts (mcp.md section 9): single types, typed items,
+/// no refs; a field of any JSON `x` becomes the string `x_json`. Lengths and ranges are left to
+/// `validate`, whose errors say them; a catalog must stay small.
+Json to_portable_schema(const SchemaNode& node, SchemaReader reader = SchemaReader::Writer);
+/// One property of it: its name and its schema.
+std::pair<std::string, Json> to_portable_property(const SchemaNode::Property& property,
+                                                  SchemaReader reader);
+/// Whether the projection has the property.
+bool is_offered(const SchemaNode::Property& property, SchemaReader reader);
+/// The same of an output: the types of what is always or mostly there, one level deep.
+Json to_portable_output(const SchemaNode& node);
 
 /// A value of the schema as MCP hosts must see it: null for "none" is left out, so that it fits the
 /// portable schema.

@@ -122,6 +122,9 @@ class NoteIndexReader {
   Result<std::vector<std::string>> paths_with_tag(const std::string& tag, const PathScope& scope);
   Result<IndexCounts> counts(const PathScope& scope);
   Result<std::string> generation();
+  /// The generation, and what vectors there are: moves with everything that an answer out of the
+  /// index can depend on.
+  Result<std::string> revision();
   /// Calls `visit` for each note in path order with its title, headings + body text and its tags;
   /// for corpus statistics.
   struct NoteText {

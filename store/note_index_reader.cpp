@@ -261,6 +261,13 @@ Result<std::string> NoteIndexReader::generation() {
   return read_generation(*db);
 }
 
+Result<std::string> NoteIndexReader::revision() {
+  const auto db = INDX_TRY(impl_->pool->take());
+  auto vectors = db->prepare("SELECT coalesce(max(id), 0) FROM embeddings");
+  INDX_TRY(vectors.step());
+  return cat(INDX_TRY(read_generation(*db)), '-', vectors.text(0));
+}
+
 Status NoteIndexReader::visit_texts(const std::function<void(NoteText)>& visit) {
   const auto db = INDX_TRY(impl_->pool->take());
   auto query = db->prepare(

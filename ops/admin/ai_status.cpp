@@ -74,6 +74,7 @@ Operation ai_status() {
   using namespace ai_status_op;
   return define<Input, Output>({
       .name = "ai_status",
+      .title = "Show the state of AI",
       .summary = "Say which AI provider is set, and what it has used today.",
       .guidance = "Calls no provider. `can_generate: false` means answers are extracted from the "
                   "notes, without a model.",

@@ -51,7 +51,7 @@ Operation token_create() {
       .example = "laptop --scopes vault:read",
       .effect = Effect::Writes,
       .wants_consent = [](const Input&) { return true; },
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_manage",
       .input = {field("name", &Input::name, "What it is for.", length(1, 200)),
                 field("scopes", &Input::scopes,
                       "What it may do; each scope includes those before it.", optional,

@@ -26,7 +26,7 @@ Operation token_list() {
       .scopes = {Scope::VaultAdmin},
       .route = {"GET", "/v1/tokens"},
       .is_idempotent = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_lists",
       .output = {field("tokens", &Output::tokens, "All tokens, revoked ones too.")},
       .list = "tokens",
       .handler = run,

@@ -33,7 +33,7 @@ Operation token_revoke() {
       .cli_positional = {"id"},
       .example = "tok_4kq2x7",
       .effect = Effect::Destructive,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_manage",
       .input = {field("id", &Input::id, "Public name of the token.", length(1, 200))},
       .output = {field("id", &Output::id, "Public name of the token."),
                  field("revoked", &Output::revoked, "Always true.")},

@@ -63,6 +63,7 @@ Operation vault_config_get() {
   using namespace vault_config_get_op;
   return define<Input, Output>({
       .name = "vault_config_get",
+      .title = "Show the configuration",
       .summary = "Show the configuration as it is in force, and where each key is set.",
       .scopes = {Scope::VaultAdmin},
       .route = {"GET", "/v1/vault/config"},
@@ -70,7 +71,6 @@ Operation vault_config_get() {
       .example = "http.workers",
       .needs = Needs::Files,
       .is_idempotent = true,
-      .is_listed_in_mcp = false,
       .input = {field("key", &Input::key, "Only this key, or the keys below it.", optional,
                       length(0, 128))},
       .output = {field("config", &Output::config, "By key.")},

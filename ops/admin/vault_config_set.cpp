@@ -25,6 +25,7 @@ Operation vault_config_set() {
   using namespace vault_config_set_op;
   return define<Input, Output>({
       .name = "vault_config_set",
+      .title = "Set the configuration",
       .summary = "Set keys of the vault's configuration.",
       .guidance = "Secrets are refused: they belong into the environment. A running server takes "
                   "the values at its next start.",
@@ -34,7 +35,6 @@ Operation vault_config_set() {
       .example = "http.workers=16",
       .effect = Effect::Writes,
       .is_idempotent = true,
-      .is_listed_in_mcp = false,
       .input = {field(
           "values", &Input::values,
           "Key and value each, such as `{\"http.workers\": 16}`; null takes one away.")},

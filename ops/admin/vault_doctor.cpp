@@ -148,7 +148,7 @@ Operation vault_doctor() {
       .execution = Execution::Job,
       .effect = Effect::Writes,
       .is_idempotent = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_manage",
       .input = {field("fix", &Input::fix, "Index again what differs; notes stay untouched.",
                       optional),
                 field("limit", &Input::limit, "Most findings to list; all are counted.",

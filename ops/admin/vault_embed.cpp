@@ -139,7 +139,7 @@ Operation vault_embed() {
       .is_idempotent = true,
       .needs_provider = true,
       .role = AiRole::Embeddings,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_manage",
       .job = {.max_running = 1,
               .retry = {.base = std::chrono::seconds(5), .cap = std::chrono::minutes(5)},
               .unique_key =

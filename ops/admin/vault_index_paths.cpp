@@ -38,7 +38,7 @@ Operation vault_index_paths() {
       .execution = Execution::Job,
       .effect = Effect::Writes,
       .is_idempotent = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_manage",
       .input = {field("paths", &Input::paths, "Vault-relative files, folders or globs.", vault_path,
                       length(1, 100000)),
                 field("rebuild", &Input::rebuild, "Read unchanged files again too.", optional)},

@@ -70,7 +70,7 @@ Operation vault_prune() {
       .execution = Execution::Job,
       .effect = Effect::Writes,
       .is_idempotent = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_manage",
       .output = counts(),
       .handler = run,
   });

@@ -51,6 +51,7 @@ Operation vault_reindex() {
   using namespace vault_reindex_op;
   return define<Input, Output>({
       .name = "vault_reindex",
+      .title = "Update the index",
       .summary = "Bring the index up to date with the files, or rebuild it.",
       .guidance = "Seldom needed: the index follows changes by itself. Runs as a job and tells its "
                   "progress. `paths` leaves every other file's rows as they are.",

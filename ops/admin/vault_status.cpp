@@ -140,6 +140,7 @@ Operation vault_status() {
   using namespace vault_status_op;
   return define<Input, Output>({
       .name = "vault_status",
+      .title = "Show the state of the vault",
       .summary = "Say how the vault is: counts, index state, AI, warnings.",
       .guidance = "A good first call. While `indexing.state` is `indexing`, searches may miss "
                   "recent changes.",

@@ -132,11 +132,11 @@ Operation ai_ask() {
   using namespace ai_ask_op;
   return define<Input, Output>({
       .name = "ai_ask",
+      .title = "Answer from the notes",
       .summary = "Answer a question from the notes, with citations of their text.",
-      .guidance =
-          "Searches the vault and answers from what it finds alone. When the notes do not "
-          "say, the answer is \"I don't know based on the indexed vault.\" with the warning "
-          "unsupported_question. Nothing is remembered: pass earlier turns as `history`.",
+      .guidance = "Use it for questions; to find notes use vault_search. When the notes do not "
+                  "say, it says so, with the warning unsupported_question. Nothing is remembered: "
+                  "pass earlier turns as `history`.",
       .scopes = {Scope::VaultRead},
       .route = {"POST", "/v1/ai/ask"},
       .cli = "ai ask",

@@ -29,9 +29,7 @@ Status tell_scope(Context& ctx, const AiScope& scope, const std::vector<std::str
 template <typename Input>
 Field<Input> ai_estimate_field() {
   return field<Input, bool>("estimate", &Input::estimate,
-                            "Only tell what the call would take at most: notes, calls, tokens, "
-                            "price. Asks no model, writes nothing.",
-                            optional);
+                            "Only tell what the call would cost; asks no model.", optional);
 }
 template <typename Output>
 Field<Output> ai_estimate_output() {

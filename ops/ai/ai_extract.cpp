@@ -255,11 +255,11 @@ Operation ai_extract() {
   using namespace ai_extract_op;
   return define<Input, Output>({
       .name = "ai_extract",
+      .title = "Extract records",
       .summary = "Extract one record a note in the form of your JSON Schema, with the text behind "
                  "each value.",
       .guidance = "For action items, decisions, contacts and the like; for a few properties "
-                  "ai_metadata is simpler. A note that holds no such record gives none. What does "
-                  "not fit the schema is left out with a warning.",
+                  "ai_metadata is simpler. A note that holds no such record gives none.",
       .scopes = {Scope::VaultRead},
       .extra_scopes =
           [](const Input& in) {
@@ -289,12 +289,12 @@ Operation ai_extract() {
            field<Input, bool>("apply", &Input::apply,
                               "Write the property; needs vault:write. With destination json "
                               "nothing is written.",
-                              optional),
+                              optional, for_writing),
            field(
                "apply_mode", &Input::apply_mode,
                "set_missing: only where it is missing or null; overwrite: always; merge: add to a "
                "list or object, else as set_missing.",
-               optional, one_of({"set_missing", "overwrite", "merge"})),
+               optional, for_writing, one_of({"set_missing", "overwrite", "merge"})),
            ai_estimate_field<Input>()},
           ai_guard_fields<Input>(),
           ai_call_fields<Input>("Language of texts; left out: that of the note.")),

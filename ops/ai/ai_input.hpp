@@ -41,25 +41,27 @@ struct AiApplyInput : AiCallInput {
 template <typename Input>
 Fields<Input> ai_call_fields(const char* language_text) {
   return {
-      field<Input, std::string>("language", &Input::language, language_text, optional,
+      field<Input, std::string>("language", &Input::language, language_text, optional, plain,
                                 length(0, 35)),
       field<Input, std::optional<int>>("max_tokens", &Input::max_tokens,
-                                       "Most tokens of one model answer.", between(1, 100000)),
-      field<Input, bool>("cite", &Input::cite, "Give the lines that support each claim.", optional),
+                                       "Most tokens of one model answer.", plain,
+                                       between(1, 100000)),
+      field<Input, bool>("cite", &Input::cite, "Give the lines that support each claim.", optional,
+                         plain),
       field<Input, std::int64_t>("seed", &Input::seed,
                                  "Same input and seed: same output, as far as the model can.",
-                                 optional),
+                                 optional, plain),
       field<Input, bool>("cache", &Input::cache,
                          "Whether an earlier answer of the model may be used, and this one kept.",
-                         optional),
+                         optional, plain),
       field<Input, std::optional<std::int64_t>>(
           "cache_ttl_seconds", &Input::cache_ttl_seconds,
           "How old such an answer may be, and how long this one is kept; left out: as configured.",
-          between(1, 315360000)),
+          plain, between(1, 315360000)),
       field<Input, bool>("stream", &Input::stream,
                          "Tell the answer while it is made: as server-sent events over REST, as "
                          "lines of JSON on the command line.",
-                         optional)};
+                         optional, plain)};
 }
 template <typename Input>
 Field<Input> ai_scope_field() {
@@ -70,10 +72,10 @@ template <typename Input>
 Fields<Input> ai_guard_fields() {
   return {field<Input, std::map<std::string, std::string>>(
               "if_match", &Input::if_match, "Path to etag: the versions that may be written.",
-              optional, length(0, 10000)),
+              optional, for_writing, length(0, 10000)),
           field<Input, std::string>("if_match_mode", &Input::if_match_mode,
                                     "On a mismatch: write nothing, or skip that note.", optional,
-                                    one_of({"stop", "skip"}))};
+                                    for_writing, one_of({"stop", "skip"}))};
 }
 
 template <typename Struct>

@@ -260,12 +260,12 @@ Operation ai_metadata() {
   using namespace ai_metadata_op;
   return define<Input, Output>({
       .name = "ai_metadata",
+      .title = "Fill in properties",
       .summary =
           "Fill in typed properties of notes from their text, with the lines that support them.",
       .guidance =
-          "Say which keys and of which type; each value is checked after the model gave it, "
-          "and null where the note does not say. Without `apply` nothing is written. "
-          "`set_missing` keeps what people set; ai_tag is better for tags.",
+          "Say which keys and of which type. Without `apply` nothing is written; `set_missing` "
+          "keeps what people set. For tags use ai_tag, for records ai_extract.",
       .scopes = {Scope::VaultRead},
       .extra_scopes =
           [](const Input& in) {
@@ -286,11 +286,11 @@ Operation ai_metadata() {
           {ai_scope_field<Input>(),
            field("fields", &Input::fields, "The properties that are wanted.", length(1, 100)),
            field<Input, bool>("apply", &Input::apply, "Write the values; needs vault:write.",
-                              optional),
+                              optional, for_writing),
            field("apply_mode", &Input::apply_mode,
                  "set_missing: only what is missing or null; overwrite: always; merge: add to "
                  "lists, else as set_missing.",
-                 optional, one_of({"set_missing", "overwrite", "merge"})),
+                 optional, for_writing, one_of({"set_missing", "overwrite", "merge"})),
            ai_estimate_field<Input>()},
           ai_guard_fields<Input>(),
           ai_call_fields<Input>("Language of texts; left out: that of the note.")),

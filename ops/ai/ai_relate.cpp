@@ -25,13 +25,14 @@ struct SourceInput {
   std::vector<std::string> paths;
   std::optional<AiScope> scope;
   static Fields<SourceInput> fields() {
-    return {field("kind", &SourceInput::kind, "How the sources are named.",
-                  one_of({"path", "paths", "scope"})),
-            field("path", &SourceInput::path, "path: this note.", optional, vault_path,
-                  length(0, 4096)),
-            field("paths", &SourceInput::paths, "paths: these notes.", optional, vault_path,
-                  length(0, 10000)),
-            field("scope", &SourceInput::scope, "scope: the notes of this one.")};
+    return {
+        field("kind", &SourceInput::kind, "How the sources are named: by the field of that name.",
+              one_of({"path", "paths", "scope"})),
+        field("path", &SourceInput::path, "path: this note.", optional, plain, vault_path,
+              length(0, 4096)),
+        field("paths", &SourceInput::paths, "paths: these notes.", optional, plain, vault_path,
+              length(0, 10000)),
+        field("scope", &SourceInput::scope, "scope: the notes of this one.", plain)};
   }
 };
 struct Input : AiCallInput {
@@ -231,12 +232,11 @@ Operation ai_relate() {
   using namespace ai_relate_op;
   return define<Input, Output>({
       .name = "ai_relate",
+      .title = "Find related notes",
       .summary = "Find notes that are related with a note, say how, and draft the missing links.",
-      .guidance =
-          "Candidates come from the index: shared words, near vectors, shared links, mentions. A "
-          "model, where there is one, only says which relation it is; without one, rules do. "
-          "Nothing is written: give a patch of `proposed_patches` to note_patch. More than one "
-          "source runs as a job.",
+      .guidance = "Use it to find missing links and see how notes belong together; for the links "
+                  "there are use link_backlinks. Nothing is written: give a patch of "
+                  "`proposed_patches` to note_patch.",
       .scopes = {Scope::VaultRead},
       .route = {"POST", "/v1/ai/relate"},
       .cli = "ai relate",

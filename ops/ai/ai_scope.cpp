@@ -117,23 +117,29 @@ bool is_note(const std::string& text) {
 
 Fields<AiScope> AiScope::fields() {
   return {
-      field("kind", &AiScope::kind, "How the notes are chosen.",
+      field("kind", &AiScope::kind,
+            "How: by `paths`, `path_glob`, `tag`, `q` (with mode, limit, filters) or `path` (with "
+            "include_linked).",
             one_of({"paths", "glob", "tag", "query", "note"})),
-      field("paths", &AiScope::paths, "paths: these notes.", optional, vault_path,
+      field("paths", &AiScope::paths, "paths: these notes.", optional, plain, vault_path,
             length(0, 10000)),
       field("path_glob", &AiScope::path_glob,
-            "glob: notes whose path matches, such as `Projects/**`.", optional, length(0, 1024)),
-      field("tag", &AiScope::tag, "tag: notes with it or one below it.", optional, length(0, 256)),
-      field("q", &AiScope::q, "query: notes found by these words.", optional, length(0, 4096)),
+            "glob: notes whose path matches, such as `Projects/**`.", optional, plain,
+            length(0, 1024)),
+      field("tag", &AiScope::tag, "tag: notes with it or one below it.", optional, plain,
+            length(0, 256)),
+      field("q", &AiScope::q, "query: notes found by these words.", optional, plain,
+            length(0, 4096)),
       field("mode", &AiScope::mode,
             "query: by words, by meaning, or both; without embeddings by words, with a warning.",
-            optional, one_of({"lexical", "semantic", "hybrid"})),
-      field("limit", &AiScope::limit, "query: most notes.", optional, between(1, 200)),
+            optional, plain, one_of({"lexical", "semantic", "hybrid"})),
+      field("limit", &AiScope::limit, "query: most notes.", optional, plain, between(1, 200)),
       field("filters", &AiScope::filters,
-            "query: {path_glob, tag, frontmatter} that must match too.", optional),
-      field("path", &AiScope::path, "note: this one.", optional, vault_path, length(0, 4096)),
+            "query: {path_glob, tag, frontmatter} that must match too.", optional, plain),
+      field("path", &AiScope::path, "note: this one.", optional, plain, vault_path,
+            length(0, 4096)),
       field("include_linked", &AiScope::include_linked,
-            "note: also what it links to, this many hops away.", optional, between(0, 5))};
+            "note: also what it links to, this many hops away.", optional, plain, between(0, 5))};
 }
 
 Result<NoteFilter> filter_of(const Json& filters, const std::string& where) {

@@ -163,9 +163,10 @@ Operation ai_summarize() {
   using namespace ai_summarize_op;
   return define<Input, Output>({
       .name = "ai_summarize",
+      .title = "Summarize notes",
       .summary = "Summarize notes, with a citation of their text behind each key point.",
-      .guidance = "For one note or many; what does not fit into one prompt is summarized in parts "
-                  "that are joined. A key point that no text supports is left out with a warning.",
+      .guidance = "For one note or many. To read one note use note_read, for a question ai_ask. A "
+                  "key point that no text supports is left out with a warning.",
       .scopes = {Scope::VaultRead},
       .route = {"POST", "/v1/ai/summarize"},
       .cli = "ai summarize",

@@ -29,16 +29,18 @@ struct Vocabulary {
   static Fields<Vocabulary> fields() {
     return {
         field("use_existing", &Vocabulary::use_existing, "Prefer tags that the vault has.",
-              optional),
-        field("allow_new", &Vocabulary::allow_new, "Also suggest tags that it has not.", optional),
-        field("candidates", &Vocabulary::candidates, "Only these tags.", optional, length(0, 1000)),
-        field("forbid", &Vocabulary::forbid, "Never these tags.", optional, length(0, 1000)),
+              optional, plain),
+        field("allow_new", &Vocabulary::allow_new, "Also suggest tags that it has not.", optional,
+              plain),
+        field("candidates", &Vocabulary::candidates, "Only these tags.", optional, plain,
+              length(0, 1000)),
+        field("forbid", &Vocabulary::forbid, "Never these tags.", optional, plain, length(0, 1000)),
         field("namespace", &Vocabulary::name_space, "New tags become `<namespace>/<tag>`.",
-              optional, length(0, 128)),
-        field("max_per_note", &Vocabulary::max_per_note, "Most tags for one note.", optional,
+              optional, plain, length(0, 128)),
+        field("max_per_note", &Vocabulary::max_per_note, "Most tags for one note.", optional, plain,
               between(1, 50)),
         field("min_confidence", &Vocabulary::min_confidence, "Drop suggestions below it.", optional,
-              between(0, 1))};
+              plain, between(0, 1))};
   }
 };
 struct Input : AiApplyInput {
@@ -341,11 +343,11 @@ Operation ai_tag() {
   using namespace ai_tag_op;
   return define<Input, Output>({
       .name = "ai_tag",
+      .title = "Suggest or apply tags",
       .summary =
           "Suggest tags for notes, with the lines that support them, and write them when asked.",
       .guidance = "Without `apply` nothing is written: show the suggestions first. Prefers tags "
-                  "that the vault has. More than one note "
-                  "runs as a job; notes that AI may not read are left out and reported.",
+                  "that the vault has. To rename a tag use tag_rename.",
       .scopes = {Scope::VaultRead},
       .extra_scopes =
           [](const Input& in) {
@@ -366,9 +368,9 @@ Operation ai_tag() {
            field("vocabulary", &Input::vocabulary, "Which tags may be suggested.", optional),
            field<Input, bool>("apply", &Input::apply,
                               "Write the tags into the property `tags`; needs vault:write.",
-                              optional),
+                              optional, for_writing),
            field("apply_mode", &Input::apply_mode,
-                 "merge: add to what is there; replace: overwrite it.", optional,
+                 "merge: add to what is there; replace: overwrite it.", optional, for_writing,
                  one_of({"merge", "replace"})),
            ai_estimate_field<Input>()},
           ai_guard_fields<Input>(),

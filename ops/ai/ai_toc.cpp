@@ -238,11 +238,11 @@ Operation ai_toc() {
   using namespace ai_toc_op;
   return define<Input, Output>({
       .name = "ai_toc",
+      .title = "Make a table of contents",
       .summary = "Make a table of contents of one note, or a map of many, and write the map when "
                  "asked.",
-      .guidance = "mode note: the headings of a long note; without descriptions it asks no model "
-                  "and costs nothing. mode moc: groups of notes with links, which `write` puts "
-                  "into a note. For plain headings without AI use note_outline.",
+      .guidance = "mode note: the headings of a long note. mode moc: groups of notes with links, "
+                  "which `write` puts into a note. For plain headings use note_outline.",
       .scopes = {Scope::VaultRead},
       .extra_scopes =
           [](const Input& in) {
@@ -289,9 +289,9 @@ Operation ai_toc() {
            field("include_summaries", &Input::include_summaries, "moc: one line for each note.",
                  optional),
            field("title", &Input::title, "moc: a heading above the map.", optional, length(0, 200)),
-           field(
-               "write", &Input::write,
-               "moc: write the map into a note; needs vault:write. Left out: nothing is written."),
+           field("write", &Input::write,
+                 "moc: write the map into a note; needs vault:write. Left out: nothing is written.",
+                 for_writing),
            field("include_links", &Input::include_links, "Entries are wikilinks.", optional),
            field("style", &Input::style,
                  "compact: descriptions behind their entries; expanded: below them.", optional,

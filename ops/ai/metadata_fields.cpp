@@ -96,13 +96,13 @@ Json as_property(const std::string& key, const Json& value) {
 Fields<MetadataFieldSpec> MetadataFieldSpec::fields() {
   const auto types = one_of({"string", "number", "boolean", "date", "datetime", "list", "enum"});
   return {
-      field("key", &MetadataFieldSpec::key, "Name of the property.", length(1, 128)),
+      field("key", &MetadataFieldSpec::key, "Name of the property.", plain, length(1, 128)),
       field("type", &MetadataFieldSpec::type,
-            "Type of its value; a date is written YYYY-MM-DD, a datetime in UTC.", types),
+            "Type of its value; a date is written YYYY-MM-DD, a datetime in UTC.", plain, types),
       field("description", &MetadataFieldSpec::description, "What it means, for the model.",
-            optional, length(0, 1000)),
+            optional, plain, length(0, 1000)),
       field("required", &MetadataFieldSpec::required,
-            "Warn with metadata_missing where there is no value.", optional),
+            "Warn with metadata_missing where there is no value.", optional, plain),
       field("enum", &MetadataFieldSpec::allowed, "enum: the values that may be given, exactly.",
             optional, length(0, 200)),
       field("list_item_type", &MetadataFieldSpec::list_item_type,
@@ -112,7 +112,8 @@ Fields<MetadataFieldSpec> MetadataFieldSpec::fields() {
             "string: a regular expression that the value must match; checked afterwards."),
       field("min", &MetadataFieldSpec::min, "number: least value; list: fewest items."),
       field("max", &MetadataFieldSpec::max, "number: greatest value; list: most items."),
-      field("default", &MetadataFieldSpec::default_value, "Value where the note does not say.")};
+      field("default", &MetadataFieldSpec::default_value, "Value where the note does not say.",
+            plain)};
 }
 
 bool MetadataRule::is_list() const { return field.type == "list" || is_list_property(field.key); }

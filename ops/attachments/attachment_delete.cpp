@@ -30,7 +30,7 @@ Operation attachment_delete() {
       .example = "attachments/old.png",
       .effect = Effect::Destructive,
       .wants_consent = [](const Input& in) { return in.permanent && !in.dry_run; },
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_manage",
       .input = {path_field(&Input::path), if_match_field(&Input::if_match),
                 expected_sha256_field(&Input::expected_sha256),
                 field("permanent", &Input::permanent,

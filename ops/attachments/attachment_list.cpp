@@ -40,7 +40,7 @@ Operation attachment_list() {
       .route = {"GET", "/v1/files"},
       .is_idempotent = true,
       .reads_index = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_lists",
       .input = {field("path_glob", &Input::path_glob,
                       "Only paths that match, such as `Projects/**`.", optional, length(0, 1024)),
                 field("extensions", &Input::extensions,

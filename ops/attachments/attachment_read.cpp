@@ -30,7 +30,7 @@ Operation attachment_read() {
       .example = "attachments/receipt.pdf --output receipt.pdf",
       .needs = Needs::Files,
       .is_idempotent = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_lists",
       .gives_file = true,
       .input = {path_field(&Input::path)},
       .output = AttachmentView::fields(),

@@ -55,7 +55,7 @@ Operation attachment_upload() {
       .route = {"POST", "/v1/files"},
       .example = "receipt.pdf --folder attachments",
       .effect = Effect::Writes,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_manage",
       .takes_file = true,
       .input = {field("folder", &Input::folder, "Where to put it; left out: at the root.", optional,
                       vault_path, length(0, 4096)),

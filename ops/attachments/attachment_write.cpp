@@ -33,7 +33,7 @@ Operation attachment_write() {
       .example = "attachments/receipt.pdf receipt.pdf",
       .effect = Effect::Writes,
       .is_idempotent = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_manage",
       .takes_file = true,
       .input = {path_field(&Input::path), if_match_field(&Input::if_match),
                 expected_sha256_field(&Input::expected_sha256),

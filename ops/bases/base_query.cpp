@@ -124,12 +124,12 @@ Operation base_query() {
   using namespace base_query_op;
   return define<Input, BaseQueryView>({
       .name = "base_query",
+      .title = "Query a base",
       .summary = "Run a view of a `.base` file, or of a base block in a note, and give its rows, "
                  "groups and summaries.",
-      .guidance =
-          "For questions over properties, tags, folders and links that a base of the vault "
-          "answers. A wrong formula spoils its own cells only. To search text use vault_search; "
-          "to try a query without a file use base_query_inline.",
+      .guidance = "For questions over properties, tags, folders and links that a base of the vault "
+                  "answers. To search text use vault_search; to try a query without a file "
+                  "base_query_inline.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/bases/{path}/query"},
       .cli = "base query",
@@ -169,7 +169,7 @@ Operation base_query_inline() {
       .example = "'filters: file.hasTag(\"book\")'",
       .is_idempotent = true,
       .reads_index = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_lists",
       .input = shared_fields<InlineInput>(
           {field("definition", &InlineInput::definition,
                  "The base as YAML or JSON, such as `filters: 'file.hasTag(\"book\")'`.",

@@ -90,6 +90,7 @@ Operation canvas_patch() {
   using namespace canvas_patch_op;
   return define<Input, CanvasWritten>({
       .name = "canvas_patch",
+      .title = "Edit a canvas",
       .summary = "Add, change and remove nodes and edges of a canvas; everything else in it stays "
                  "byte for byte.",
       .guidance = "Steps run in order, all or nothing, in one write. Removing a node removes its "

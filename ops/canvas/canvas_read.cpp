@@ -19,6 +19,7 @@ Operation canvas_read() {
   using namespace canvas_read_op;
   return define<Input, CanvasView>({
       .name = "canvas_read",
+      .title = "Read a canvas",
       .summary = "Read a canvas: its nodes, its edges, and what is odd about it.",
       .guidance = "Use the ids of the answer in canvas_patch, and its etag as `if_match`.",
       .scopes = {Scope::VaultRead},

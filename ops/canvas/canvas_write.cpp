@@ -25,6 +25,7 @@ Operation canvas_write() {
   using namespace canvas_write_op;
   return define<Input, CanvasWritten>({
       .name = "canvas_write",
+      .title = "Write a whole canvas",
       .summary = "Create a canvas, or replace a whole one.",
       .guidance = "For a change of some nodes or edges use canvas_patch, which leaves the rest "
                   "byte for byte. Ids must be unique and edges must reach nodes.",

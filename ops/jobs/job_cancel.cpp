@@ -31,6 +31,7 @@ Operation job_cancel() {
       .example = "01JQ3V0F8Y4T2XK8M6N1ZB5C7D",
       .effect = Effect::Writes,
       .is_idempotent = true,
+      .tool_group = "job_manage",
       .input = {job_id_field(&Input::id)},
       .output = {field("job", &Output::job,
                        "The record as it is now; `cancel_requested` until it stopped.")},

@@ -56,6 +56,7 @@ Operation job_events() {
       .cli_positional = {"id"},
       .example = "01JQ3V0F8Y4T2XK8M6N1ZB5C7D",
       .is_idempotent = true,
+      .tool_group = "vault_lists",
       .input = {job_id_field(&Input::id), limit_field(&Input::limit), cursor_field(&Input::cursor)},
       .output = {field("events", &Output::events, "Durable events; kept for 30 days."),
                  next_cursor_field(&Output::next_cursor)},

@@ -33,6 +33,7 @@ Operation job_get() {
   using namespace job_get_op;
   return define<Input, Output>({
       .name = "job_get",
+      .title = "Look at a job",
       .summary = "Show a job: state, progress, result, errors, children.",
       .guidance = "Poll it every few seconds, or follow `/v1/jobs/{id}/events`. job_events tells "
                   "what happened to it.",

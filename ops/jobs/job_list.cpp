@@ -40,6 +40,7 @@ Operation job_list() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/jobs"},
       .is_idempotent = true,
+      .tool_group = "vault_lists",
       .input = {field("state", &Input::state, "Only jobs in one of these states.", optional,
                       one_of(names_of(job_states()))),
                 field("kind", &Input::kind, "Only jobs of this operation.", optional,

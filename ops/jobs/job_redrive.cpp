@@ -40,6 +40,7 @@ Operation job_redrive() {
       .route = {"POST", "/v1/jobs/redrive"},
       .example = "--state dead --kind ai_tag --dry-run",
       .effect = Effect::Writes,
+      .tool_group = "job_manage",
       .input = {field("state", &Input::state,
                       "Only jobs in one of these states; left out: dead and failed.", optional,
                       one_of({"dead", "failed", "cancelled"})),

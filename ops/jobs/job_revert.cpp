@@ -101,6 +101,7 @@ Operation job_revert() {
       .effect = Effect::Writes,
       .is_idempotent = true,
       .wants_consent = [](const Input& in) { return !in.dry_run; },
+      .tool_group = "job_manage",
       .job = {.unique_key = target_of, .on_duplicate = OnDuplicate::Reject, .reverts = target_of},
       .input = {job_id_field(&Input::id),
                 field("dry_run", &Input::dry_run, "Only tell what would happen, with diffs.",

@@ -29,7 +29,7 @@ Operation queue_pause() {
       .example = "--kind ai_tag",
       .effect = Effect::Writes,
       .is_idempotent = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "job_manage",
       .input = QueuePauseInput::fields("Operation whose jobs wait; left out: all jobs."),
       .output = {field("pauses", &Output::pauses, "What holds jobs back now.")},
       .list = "pauses",

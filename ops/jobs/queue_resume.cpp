@@ -29,7 +29,7 @@ Operation queue_resume() {
       .example = "--kind ai_tag",
       .effect = Effect::Writes,
       .is_idempotent = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "job_manage",
       .input = QueuePauseInput::fields(
           "Operation whose jobs may start; left out: the pause of all jobs."),
       .output = {field("pauses", &Output::pauses, "What holds jobs back now.")},

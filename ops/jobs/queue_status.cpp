@@ -44,6 +44,7 @@ Operation queue_status() {
       .scopes = {Scope::VaultAdmin},
       .route = {"GET", "/v1/queue"},
       .is_idempotent = true,
+      .tool_group = "vault_lists",
       .output = {field("counts", &Output::counts, "Jobs by kind and state, finished ones too."),
                  field("pauses", &Output::pauses, "What holds jobs back."),
                  field("oldest_ready", &Output::oldest_ready,

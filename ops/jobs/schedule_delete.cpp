@@ -36,6 +36,7 @@ Operation schedule_delete() {
       .cli_positional = {"name"},
       .example = "nightly",
       .effect = Effect::Destructive,
+      .tool_group = "job_manage",
       .input = {schedule_name_field(&Input::name)},
       .output = {field("deleted", &Output::deleted, "Always true.")},
       .failures = {{Reason::NotFound, "You have no schedule of that name."},

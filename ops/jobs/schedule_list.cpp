@@ -87,6 +87,7 @@ Operation schedule_list() {
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/schedules"},
       .is_idempotent = true,
+      .tool_group = "vault_lists",
       .input = {field("slots", &Input::slots, "How many of the last times of each.",
                       between(0, 200), optional)},
       .output = {field("schedules", &Output::schedules, "In order of names.")},

@@ -83,27 +83,26 @@ Operation schedule_set() {
       .example = "nightly vault_reindex '17 3 * * *' --time-zone Europe/Berlin",
       .effect = Effect::Writes,
       .is_idempotent = true,
+      .tool_group = "job_manage",
       .input =
           {schedule_name_field(&Input::name),
            field("kind", &Input::kind,
-                 "The operation to run, one that can run as a job: `vault_reindex`. A new "
-                 "schedule needs it.",
+                 "The operation to run, one that can run as a job; a new schedule needs it.",
                  optional, length(1, 64)),
            field("cron", &Input::cron,
-                 "Minute, hour, day of the month, month, day of the week: `30 2 * * mon-fri`, "
-                 "or @hourly, @daily, @weekly, @monthly, @yearly. A new schedule needs it.",
+                 "Such as `30 2 * * mon-fri` (minute, hour, day, month, weekday) or @daily; a new "
+                 "schedule needs it.",
                  optional, length(1, 200)),
            field("input", &Input::input, "Input of that operation.", optional),
            field("time_zone", &Input::time_zone,
                  "IANA name, such as Europe/Berlin; at first that of the vault.", optional,
                  length(1, 64)),
            field("overlap", &Input::overlap,
-                 "While an earlier job has not ended: skip that time, queue behind it, or cancel "
-                 "it. At first skip.",
+                 "While an earlier job runs: skip that time, queue behind it, or cancel it.",
                  optional, one_of({"skip", "queue", "cancel"})),
            field("catch_up", &Input::catch_up,
                  "Times that passed without a server: skip them, run once, or run all (at most "
-                 "the last 100). At first once.",
+                 "100).",
                  optional, one_of({"skip", "once", "all"})),
            field("paused", &Input::paused, "Whether it rests; false lets it go on.", optional)},
       .output = {field("schedule", &Output::schedule, "The schedule as it is now."),

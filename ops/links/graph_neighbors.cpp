@@ -75,6 +75,7 @@ Operation graph_neighbors() {
       .cli_positional = {"path"},
       .is_idempotent = true,
       .reads_index = true,
+      .tool_group = "note_explore",
       .input = {path_field(&Input::path),
                 field("depth", &Input::depth, "Links to follow.", between(0, 10), optional),
                 field("direction", &Input::direction, "Which links to follow.", optional,

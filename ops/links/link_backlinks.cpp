@@ -48,6 +48,7 @@ Operation link_backlinks() {
   using namespace link_backlinks_op;
   return define<Input, Output>({
       .name = "link_backlinks",
+      .title = "List links to a note",
       .summary = "List the files that link to a note or attachment, with every place.",
       .guidance =
           "One row a file: its links, embeds, property links and canvas nodes. A note's links "

@@ -94,6 +94,7 @@ Operation link_forward() {
   using namespace link_forward_op;
   return define<Input, Output>({
       .name = "link_forward",
+      .title = "List links of a note",
       .summary = "List the links of a note and the files they reach.",
       .guidance =
           "Wikilinks, Markdown links, embeds, reference definitions and links in properties. "

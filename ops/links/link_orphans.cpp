@@ -42,6 +42,7 @@ Operation link_orphans() {
   using namespace link_orphans_op;
   return define<Input, Output>({
       .name = "link_orphans",
+      .title = "List notes without links",
       .summary = "List notes without links to or from other notes.",
       .guidance =
           "`no_incoming`: nothing links to them. `no_outgoing`: they link to no other note. A "

@@ -68,6 +68,7 @@ Operation link_resolve() {
       .example = "'[[Plan#Goals]]' --source Projects/Home.md",
       .is_idempotent = true,
       .reads_index = true,
+      .tool_group = "note_explore",
       .input = {field("link", &Input::link,
                       "`[[note#heading]]`, `[text](note.md)`, or `note#^block`.", length(1, 4096)),
                 field("source", &Input::source,

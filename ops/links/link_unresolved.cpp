@@ -55,6 +55,7 @@ Operation link_unresolved() {
   using namespace link_unresolved_op;
   return define<Input, Output>({
       .name = "link_unresolved",
+      .title = "List broken links",
       .summary = "List link targets that no file answers to, with the places that link there.",
       .guidance = "Grouped by target, whatever its case. Links out of the vault are never listed.",
       .scopes = {Scope::VaultRead},

@@ -160,13 +160,12 @@ Operation note_move() {
   using namespace note_move_op;
   return define<Input, Output>({
       .name = "note_move",
+      .title = "Move or rename a note or folder",
       .summary =
           "Rename or move a note, an attachment or a folder, and keep every link to it whole.",
-      .guidance =
-          "Links, embeds, property links, canvases and display texts that named the old name "
-          "follow; so do the moved note's own relative links. Never edit links by hand after a "
-          "move. Nothing is ever "
-          "overwritten. Over 20 files with links it runs as a job.",
+      .guidance = "Use it for folders and attachments too. Links, embeds, property links and "
+                  "canvases follow: never edit links by hand after a move. Nothing is overwritten. "
+                  "Over 20 files with links it runs as a job.",
       .scopes = {Scope::VaultWrite},
       .route = {"POST", "/v1/notes/{from}/move"},
       .cli = "note move",

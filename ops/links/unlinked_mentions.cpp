@@ -69,6 +69,7 @@ Operation unlinked_mentions() {
       .cli_positional = {"path"},
       .is_idempotent = true,
       .reads_index = true,
+      .tool_group = "note_explore",
       .input = {path_field(&Input::path),
                 field("limit", &Input::limit, "Most rows in one answer.", between(1, 200),
                       optional),

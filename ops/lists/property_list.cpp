@@ -47,6 +47,7 @@ Operation property_list() {
       .route = {"GET", "/v1/properties"},
       .is_idempotent = true,
       .reads_index = true,
+      .tool_group = "vault_lists",
       .input = {field("prefix", &Input::prefix, "Only names that begin so, in any case.", optional,
                       length(0, 256)),
                 limit_field(&Input::limit), cursor_field(&Input::cursor)},

@@ -48,6 +48,7 @@ Operation recent_changes() {
       .route = {"GET", "/v1/recent"},
       .is_idempotent = true,
       .reads_index = true,
+      .tool_group = "vault_lists",
       .input = {field("since", &Input::since, "Only changes at or after this UTC time or day.",
                       optional, length(0, 32)),
                 field("path_glob", &Input::path_glob,

@@ -30,6 +30,7 @@ Operation tag_notes() {
   using namespace tag_notes_op;
   return define<Input, Output>({
       .name = "tag_notes",
+      .title = "List notes with a tag",
       .summary = "List the notes that have a tag, or one below it.",
       .guidance = "`a` also gives the notes of `a/b`. For other conditions as well use note_list.",
       .scopes = {Scope::VaultRead},

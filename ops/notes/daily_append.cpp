@@ -60,6 +60,7 @@ Operation daily_append() {
       .cli_positional = {"markdown"},
       .example = "'- [ ] Call the bank'",
       .effect = Effect::Writes,
+      .tool_group = "vault_manage",
       .input = {field("markdown", &Input::markdown, "The text to add.", length(1, 1 << 20)),
                 date_field(&Input::date), if_match_field(&Input::if_match),
                 expected_sha256_field(&Input::expected_sha256),

@@ -31,6 +31,7 @@ Operation daily_path() {
       .cli_positional = {"date"},
       .needs = Needs::Files,
       .is_idempotent = true,
+      .tool_group = "note_explore",
       .input = {date_field(&Input::date)},
       .output = {field("path", &Output::path, "Vault-relative path."),
                  field("date", &Output::date, "YYYY-MM-DD."),

@@ -29,6 +29,7 @@ Operation daily_read() {
       .cli_positional = {"date"},
       .needs = Needs::Files,
       .is_idempotent = true,
+      .tool_group = "note_explore",
       .input = {date_field(&Input::date),
                 field("include", &Input::include, "Which parts to answer with.", optional,
                       one_of(kNoteParts))},

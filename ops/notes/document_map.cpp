@@ -120,6 +120,7 @@ Operation document_map() {
       .cli_positional = {"path"},
       .needs = Needs::Files,
       .is_idempotent = true,
+      .tool_group = "note_explore",
       .input = {path_field(&Input::path)},
       .output = {field("path", &Output::path, "Vault-relative path."),
                  field("etag", &Output::etag, "Version of the note; give it as `if_match`."),

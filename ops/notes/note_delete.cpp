@@ -23,6 +23,7 @@ Operation note_delete() {
   using namespace note_delete_op;
   return define<Input, WriteView>({
       .name = "note_delete",
+      .title = "Delete a note",
       .summary = "Delete a note: into the vault's trash, or for good.",
       .guidance = "Only on request of a person. Links to the note stay and become unresolved.",
       .scopes = {Scope::VaultWrite},

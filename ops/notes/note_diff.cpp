@@ -55,7 +55,7 @@ Operation note_diff() {
       .cli_positional = {"path"},
       .example = "Projects/Plan.md --from 3",
       .is_idempotent = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "note_explore",
       .input = {path_field(&Input::path),
                 field("from", &Input::from, "The older version.", at_least(1)),
                 field("to", &Input::to, "The newer version; 0: the note as it is now.", optional,

@@ -27,6 +27,7 @@ Operation note_exists() {
   using namespace note_exists_op;
   return define<Input, Output>({
       .name = "note_exists",
+      .title = "Check that a note exists",
       .summary = "Say whether a note exists, and at which etag.",
       .guidance = "Over REST it is HEAD: 200 or 404, with the ETag header.",
       .scopes = {Scope::VaultRead},

@@ -43,6 +43,7 @@ Operation note_history() {
       .route = {"GET", "/v1/history/{path}"},
       .cli_positional = {"path"},
       .is_idempotent = true,
+      .tool_group = "note_explore",
       .input = {path_field(&Input::path), limit_field(&Input::limit), cursor_field(&Input::cursor)},
       .output = {field("path", &Output::path, "Vault-relative path."),
                  field("exists", &Output::exists, "False: the note is deleted."),

@@ -34,6 +34,7 @@ Operation note_list() {
   using namespace note_list_op;
   return define<Input, Output>({
       .name = "note_list",
+      .title = "List notes",
       .summary = "List notes by folder, tag or property, in path order.",
       .guidance = "For words in the text use vault_search. Filters given together must all match.",
       .scopes = {Scope::VaultRead},

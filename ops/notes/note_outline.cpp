@@ -26,6 +26,7 @@ Operation note_outline() {
   using namespace note_outline_op;
   return define<Input, Output>({
       .name = "note_outline",
+      .title = "List headings of a note",
       .summary = "List the headings of a note with level, line and anchor.",
       .guidance = "A cheap look at a long note before reading it. `note_read` with `include: "
                   "[\"outline\"]` gives the same.",

@@ -74,23 +74,20 @@ std::vector<std::string> op_names() {
 Fields<Step> Step::fields() {
   return {
       field("op", &Step::op, "What to do.", one_of(op_names())),
-      field("key", &Step::key, "set_frontmatter, delete_frontmatter: name of the property.",
-            length(1, 1024)),
+      field("key", &Step::key, "Steps on frontmatter: name of the property.", length(1, 1024)),
       field("value", &Step::value, "set_frontmatter: the new value, any JSON.", nullable),
       field("markdown", &Step::markdown,
-            "The text that the append, prepend, insert and replace steps write."),
+            "What the append, prepend, insert and replace steps write."),
       field("heading", &Step::heading,
-            "Steps on sections: the heading, as `Text` or `## Text`. Repeated ones need "
-            "occurrence or heading_path.",
+            "Steps on sections: `Text` or `## Text`; repeated ones need occurrence or "
+            "heading_path.",
             length(1, 4096)),
       field("heading_path", &Step::heading_path,
-            "Instead of heading: the headings above it and itself, outermost first.",
-            length(1, 32)),
+            "Instead of heading: those above it and itself, outermost first.", length(1, 32)),
       field("occurrence", &Step::occurrence, "Which of several equal headings, from 1.",
             at_least(1)),
       field("keep_subsections", &Step::keep_subsections,
-            "replace_section, append_to_section, delete_section: only the text before the first "
-            "heading below."),
+            "Only the text before the first heading below."),
       field("from", &Step::from, "rename_heading: the heading as it is.", length(1, 4096)),
       field("to", &Step::to, "rename_heading: its new text. rename_block: the new id.",
             length(1, 4096)),
@@ -101,21 +98,26 @@ Fields<Step> Step::fields() {
             at_least(1)),
       field("position", &Step::position, "move_section: which side of the target; else after.",
             one_of({"before", "after"})),
-      field("block_id", &Step::block_id,
-            "replace_block, append_table_row, set_task, rename_block: id of the block, with or "
-            "without `^`.",
+      field("block_id", &Step::block_id, "Steps on blocks: id of the block, without `^`.",
             length(1, 256)),
       field("line", &Step::line, "set_task: line of the task, from 1, when this step runs.",
             at_least(1)),
       field("status", &Step::status,
-            "set_task: the character between the brackets; left out: open and done change places.",
-            length(1, 64)),
+            "set_task: the character in the brackets; left out: it is toggled.", length(1, 64)),
       field("cells", &Step::cells, "append_table_row: texts of the cells; missing ones are empty.",
             length(1, 256))};
 }
 
 std::vector<std::string> words_of(std::string_view names, char separator) {
   return names.empty() ? std::vector<std::string>() : split(names, separator);
+}
+
+/// `replace_section takes heading or heading_path, markdown; and may take occurrence.`
+std::string what_op_takes(const OpRow& row) {
+  std::string text =
+      cat(row.name, " takes ", replace_all(replace_all(row.required, " ", ", "), "|", " or "));
+  if (!row.allowed.empty()) text += "; and may take " + replace_all(row.allowed, " ", ", ");
+  return text + '.';
 }
 
 /// Refuses a step that lacks a field of its op, or has one of another.
@@ -153,11 +155,18 @@ Status check_fields(const Step& step, const OpRow& row, std::size_t index) {
       if (is_given(name) && ++given > 1)
         return refuse(name, "stands for a field that is given too, in", true);
     }
-    if (given == 0) return refuse(words_of(wanted, '|').front(), "is required by", false);
+    if (given == 0) {
+      Error missing = refuse(words_of(wanted, '|').front(), "is required by", false);
+      missing.message += ' ' + what_op_takes(row);
+      return missing;
+    }
   }
   for (const auto& [name, given] : fields)
-    if (given && std::find(known.begin(), known.end(), name) == known.end())
-      return refuse(name, "means nothing to", true);
+    if (given && std::find(known.begin(), known.end(), name) == known.end()) {
+      Error other = refuse(name, "means nothing to", true);
+      other.message += ' ' + what_op_takes(row);
+      return other;
+    }
   return {};
 }
 
@@ -374,15 +383,12 @@ Operation note_patch() {
   using namespace note_patch_op;
   return define<Input, Output>({
       .name = "note_patch",
+      .title = "Edit a note with structured ops",
       .summary = "Edit a note with structured steps; everything else in it stays byte for byte.",
-      .guidance =
-          "Steps run in order, each on the result of the one before, all or nothing, in one "
-          "write. Give `if_match` with the etag you read. document_map lists headings and "
-          "blocks with their addresses. Links everywhere follow a renamed heading or block id, "
-          "never edit them by hand; over 20 files with such links it runs as a job. The answer "
-          "holds the whole "
-          "note as it is now, so "
-          "no second read is needed.",
+      .guidance = "Prefer it to note_write for any change of a note that exists. Steps run in "
+                  "order, all or nothing. Give `if_match` with the etag you read. Links everywhere "
+                  "follow a renamed heading or block id; over 20 files with such links it runs as "
+                  "a job. The answer holds the note as it is now, so no second read is needed.",
       .scopes = {Scope::VaultWrite},
       .route = {"PATCH", "/v1/notes/{path}"},
       .cli = "note patch",

@@ -44,6 +44,7 @@ Operation note_read() {
   using namespace note_read_op;
   return define<Input, NoteView>({
       .name = "note_read",
+      .title = "Read a note",
       .summary = "Read a note, or one section or block of it.",
       .guidance = "Use it before changing a note: its etag guards the write. Ask for `include: "
                   "[\"outline\"]` first when the "

@@ -37,6 +37,7 @@ Operation note_restore() {
       .example = "Projects/Plan.md 3",
       .effect = Effect::Writes,
       .is_idempotent = true,
+      .tool_group = "vault_manage",
       .input = {path_field(&Input::path),
                 field("version", &Input::version, "Number of the version.", at_least(1)),
                 if_match_field(&Input::if_match), expected_sha256_field(&Input::expected_sha256),

@@ -122,19 +122,19 @@ std::string title_of(const ParsedNote& note, const NotePath& path);
 /// The `path` field that most operations take.
 template <typename Struct>
 Field<Struct> path_field(std::string Struct::*member) {
-  return field("path", member, "Vault-relative path, such as `Projects/Plan.md`.", vault_path,
+  return field("path", member, "Vault-relative path: `Projects/Plan.md`.", vault_path,
                length(1, 4096));
 }
 template <typename Struct>
 Field<Struct> if_match_field(std::string Struct::*member) {
   return field("if_match", member,
-               "Etag that the file must still have, or `*` for any; else `etag_mismatch`.",
-               optional, header, length(0, 128));
+               "Etag that the file must still have; else `etag_mismatch`. `*`: any.", optional,
+               header, length(0, 128));
 }
 template <typename Struct>
 Field<Struct> expected_sha256_field(std::string Struct::*member) {
   return field("expected_sha256", member, "SHA-256 that the file must still have.", optional,
-               length(0, 64));
+               for_programs, length(0, 64));
 }
 template <typename Struct>
 Field<Struct> limit_field(int Struct::*member) {
@@ -142,12 +142,12 @@ Field<Struct> limit_field(int Struct::*member) {
 }
 template <typename Struct>
 Field<Struct> cursor_field(std::string Struct::*member) {
-  return field("cursor", member, "`next_cursor` of the answer before, to go on from there.",
-               optional, length(0, 4096));
+  return field("cursor", member, "`next_cursor` of the page before.", optional, length(0, 4096));
 }
 template <typename Struct>
 Field<Struct> next_cursor_field(std::optional<std::string> Struct::*member) {
-  return field("next_cursor", member, "Give it as `cursor` for more; null at the end.", nullable);
+  return field("next_cursor", member, "Give it as `cursor` for more; null at the end.", nullable,
+               usual);
 }
 
 /// The path of a note to write, or `validation_failed` that says what writes such a file.

@@ -31,6 +31,7 @@ Operation note_write() {
   using namespace note_write_op;
   return define<Input, WriteView>({
       .name = "note_write",
+      .title = "Write a whole note",
       .summary = "Create a note, or replace its body.",
       .guidance = "For small edits of an existing note use note_patch. Give `if_match` with the "
                   "etag you read, or "

@@ -167,6 +167,7 @@ Operation notes_read() {
   using namespace notes_read_op;
   return define<Input, Output>({
       .name = "notes_read",
+      .title = "Read many notes at once",
       .summary = "Read many notes at once, by path or glob, within a budget of bytes.",
       .guidance = "For one note, or a section of it, use note_read. A note that does not fit is "
                   "named in `left_out` and comes with `next_cursor`; only a note that is larger "

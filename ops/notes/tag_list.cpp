@@ -65,6 +65,7 @@ Operation tag_list() {
   using namespace tag_list_op;
   return define<Input, Output>({
       .name = "tag_list",
+      .title = "List tags",
       .summary = "List the tags of the vault with how many notes use each.",
       .guidance = "Look here before inventing a tag. For the notes of one tag use tag_notes.",
       .scopes = {Scope::VaultRead},

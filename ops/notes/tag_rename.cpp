@@ -113,6 +113,7 @@ Operation tag_rename() {
   using namespace tag_rename_op;
   return define<Input, Output>({
       .name = "tag_rename",
+      .title = "Rename a tag",
       .summary = "Rename a tag, and the tags below it, in all notes.",
       .guidance = "Try `dry_run` first. Renames in text and in the property `tags`, never in code. "
                   "Over 20 notes it runs as a job.",

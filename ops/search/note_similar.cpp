@@ -82,6 +82,7 @@ Operation note_similar() {
       .cli_positional = {"path"},
       .is_idempotent = true,
       .reads_index = true,
+      .tool_group = "note_explore",
       .input = {path_field(&Input::path),
                 field("path_glob", &Input::path_glob,
                       "Only paths that match, such as `Projects/**`.", optional, length(0, 1024)),

@@ -1,8 +1,12 @@
+#include "base/text.hpp"
+#include "base/unicode.hpp"
 #include "ops/notes/note_view.hpp"
 #include "ops/operations.hpp"
 #include "ops/search/retrieval.hpp"
 
+#include <iomanip>
 #include <map>
+#include <sstream>
 
 namespace indx {
 namespace vault_search_op {
@@ -122,22 +126,40 @@ Result<Output> run(Context& ctx, const Input& in) {
   return out;
 }
 
+/// `Found 1 result for 'runbook' (hybrid). Top hit: Ops/Runbook.md (score 0.81).`
+std::string told(const Json& input, const Json& output) {
+  constexpr std::size_t kMaxShownQuery = 80;
+  const Json& results = output["results"];
+  const std::string q = input.value("q", "");
+  const std::string_view shown = prefix_at_grapheme(q, kMaxShownQuery);
+  std::string line =
+      cat("Found ", results.size(), results.size() == 1 ? " result" : " results", " for '", shown,
+          shown.size() < q.size() ? "…" : "", "' (", output.value("mode_used", ""), ").");
+  if (results.empty()) return line;
+  std::ostringstream score;
+  score << std::fixed << std::setprecision(2) << results.front().value("score", 0.0);
+  line += cat(" Top hit: ", results.front().value("path", ""), " (score ", score.str(), ").");
+  if (output.contains("next_cursor")) line += " Pass next_cursor as cursor for more.";
+  return line;
+}
+
 }  // namespace vault_search_op
 
 Operation vault_search() {
   using namespace vault_search_op;
   return define<Input, Output>({
       .name = "vault_search",
+      .title = "Search the vault",
       .summary = "Search the notes for words, best first.",
       .guidance =
-          "Notes that hold all words come first, then those that hold some. Syntax: word* "
-          "\"phrase\" OR -not (group) tag:a path:x file:x content:x line:(a b) block: "
-          "section: task: task-todo: task-done: match-case:X /regex/ [prop] [prop:value] "
-          "[prop:<5]; anything else is literal text. A query of nothing but path: and file: also "
-          "finds files that are no notes. `mode` hybrid also finds notes that say the same in "
-          "other "
-          "words, semantic only by meaning; both give one page. Read a hit with note_read, or "
-          "attachment_read.",
+          "Use it before note_read when the path is not known; to list by folder, tag or property "
+          "use "
+          "note_list. Notes that hold all words come first. Syntax: word* \"phrase\" OR -not "
+          "(group) "
+          "tag:a path:x file:x content:x line:(a b) block: section: task: task-todo: task-done: "
+          "match-case:X /regex/ [prop] [prop:value] [prop:<5]; anything else is literal text. "
+          "path: and file: alone also find files that are no notes. `mode` hybrid also finds notes "
+          "that say the same in other words, semantic only by meaning; both give one page.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/search"},
       .cli = "search",
@@ -178,6 +200,7 @@ Operation vault_search() {
                        "found by words only, as yet; `regex_not_supported`: the /regex/ was "
                        "looked for as plain text.")},
       .list = "results",
+      .told = told,
       .failures = {{Reason::ValidationFailed,
                     "The cursor is not one of this search, or the index was made anew since, or "
                     "the vault changed after more than 1,000 hits were read."}},

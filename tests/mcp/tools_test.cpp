@@ -1,6 +1,7 @@
 #include "mcp/tools.hpp"
 
 #include "mcp/json_rpc.hpp"
+#include "mcp/result_size.hpp"
 #include "tests/support/fake_mcp_dispatcher.hpp"
 
 #include <catch2/catch.hpp>
@@ -17,6 +18,18 @@ const Operation& fake_operation(std::string_view name) {
   return *operation;
 }
 
+Tool fake_tool(std::string_view name) {
+  static const FakeMcpDispatcher dispatcher;
+  const auto tool = find_tool(dispatcher.registry(), name);
+  REQUIRE(tool);
+  return *tool;
+}
+
+Json fake_descriptor(std::string_view name, const Protocol& protocol = latest()) {
+  return tool_descriptor(fake_tool(name), FakeMcpDispatcher::principal("w", {Scope::VaultAdmin}),
+                         protocol);
+}
+
 std::string text_at(const Json& result, std::size_t index) {
   return result["content"].at(index)["text"].get<std::string>();
 }
@@ -24,38 +37,37 @@ std::string text_at(const Json& result, std::size_t index) {
 }  // namespace
 
 TEST_CASE("every tool states all four hints, derived from its effect", "[mcp][B3]") {
-  const Json read = tool_descriptor(fake_operation("note_read"), latest())["annotations"];
+  const Json read = fake_descriptor("note_read")["annotations"];
   CHECK(read["readOnlyHint"] == true);
   CHECK(read["destructiveHint"] == false);
   CHECK(read["idempotentHint"] == true);
   CHECK(read["openWorldHint"] == false);
 
-  const Json write = tool_descriptor(fake_operation("note_write"), latest())["annotations"];
+  const Json write = fake_descriptor("note_write")["annotations"];
   CHECK(write["readOnlyHint"] == false);
   CHECK(write["destructiveHint"] == false);
   CHECK(write["idempotentHint"] == false);
 
-  CHECK(tool_descriptor(fake_operation("note_delete"),
-                        latest())["annotations"]["destructiveHint"] == true);
-  CHECK(tool_descriptor(fake_operation("vault_reindex"),
-                        latest())["annotations"]["idempotentHint"] == true);
+  CHECK(fake_descriptor("note_delete")["annotations"]["destructiveHint"] == true);
+  CHECK(fake_descriptor("vault_reindex")["annotations"]["idempotentHint"] == true);
 }
 
 TEST_CASE("a tool's schemas are the portable projections of the operation's", "[mcp][B3][B12]") {
   FakeMcpDispatcher dispatcher;
   for (const Operation& operation : dispatcher.registry().all()) {
-    const Json tool = tool_descriptor(operation, latest());
+    if (!operation.tool_group.empty()) continue;
+    const Json tool = fake_descriptor(operation.name);
     CHECK(tool["inputSchema"] == to_portable_schema(operation.input));
     CHECK(tool["inputSchema"]["type"] == "object");
     CHECK(tool["inputSchema"]["additionalProperties"] == false);
     CHECK(tool["outputSchema"]["type"] == "object");
     if (operation.execution == Execution::Inline)
-      CHECK(tool["outputSchema"] == to_portable_schema(operation.output));
+      CHECK(tool["outputSchema"] == to_portable_output(operation.output));
   }
 }
 
 TEST_CASE("the output schema of a tool that may become a job admits the job", "[mcp]") {
-  const Json schema = tool_descriptor(fake_operation("vault_reindex"), latest())["outputSchema"];
+  const Json schema = fake_descriptor("vault_reindex")["outputSchema"];
 
   CHECK_FALSE(schema.contains("required"));
   CHECK(schema["properties"].contains("job_id"));
@@ -64,10 +76,11 @@ TEST_CASE("the output schema of a tool that may become a job admits the job", "[
 
 TEST_CASE("an old protocol gets no structured content, title or output schema", "[mcp]") {
   const Protocol& old = *find_protocol("2025-03-26");
-  const Json tool = tool_descriptor(fake_operation("note_read"), old);
+  const Json tool = fake_descriptor("note_read", old);
   const Json result = tool_result(fake_operation("note_write"), {{"path", "a.md"}}, {}, old);
 
   CHECK_FALSE(tool.contains("outputSchema"));
+  CHECK(tool["annotations"].contains("title"));
   CHECK_FALSE(tool.contains("title"));
   CHECK_FALSE(result.contains("structuredContent"));
   CHECK(text_at(result, 1) == R"({"path":"a.md"})");
@@ -81,7 +94,8 @@ TEST_CASE("a result carries the same facts as a summary, as JSON text and struct
   const Json output = {{"notes", {{{"path", "a.md"}}, {{"path", "b.md"}}}}, {"next_cursor", "c"}};
   const Json result = tool_result(fake_operation("note_list"), output, {}, latest());
 
-  CHECK(text_at(result, 0) == "note_list: 2 notes, first a.md; more with next_cursor.");
+  CHECK(text_at(result, 0) ==
+        "Found 2 notes on this page; pass next_cursor as cursor for more. First: a.md.");
   CHECK(Json::parse(text_at(result, 1)) == output);
   CHECK(result["structuredContent"] == output);
   CHECK(result["isError"] == false);
@@ -90,7 +104,7 @@ TEST_CASE("a result carries the same facts as a summary, as JSON text and struct
 
 TEST_CASE("repaired arguments are named in the result", "[mcp]") {
   const auto arguments =
-      tool_arguments(fake_operation("note_list"), {{"limit", "5"}, {"cursor", nullptr}});
+      tool_arguments(fake_tool("note_list"), {{"limit", "5"}, {"cursor", nullptr}});
   REQUIRE(arguments);
   CHECK(arguments->input == Json{{"limit", 5}});
   CHECK(arguments->repaired.size() == 2);
@@ -102,11 +116,11 @@ TEST_CASE("repaired arguments are named in the result", "[mcp]") {
 
 TEST_CASE("arguments sent as JSON text are read, and other kinds are refused with advice",
           "[mcp]") {
-  const auto text = tool_arguments(fake_operation("note_read"), R"({"path":"a.md"})");
+  const auto text = tool_arguments(fake_tool("note_read"), R"({"path":"a.md"})");
   REQUIRE(text);
   CHECK(text->input["path"] == "a.md");
 
-  const auto list = tool_arguments(fake_operation("note_read"), Json::array());
+  const auto list = tool_arguments(fake_tool("note_read"), Json::array());
   REQUIRE_FALSE(list);
   CHECK(list.error().reason == Reason::ValidationFailed);
 }
@@ -126,23 +140,18 @@ TEST_CASE("an error is text with code, message and details, and never structured
         std::string::npos);
 }
 
-TEST_CASE("a long body is cut in text and says so; the structured form is complete up to its cap",
-          "[mcp]") {
+TEST_CASE("a long body is cut alike in text and structured, and both say so", "[mcp][B4]") {
   const std::string body(60'000, 'a');
   const Json result =
       tool_result(fake_operation("note_read"), {{"path", "a.md"}, {"body", body}}, {}, latest());
 
-  CHECK(text_at(result, 1).size() < 40'000);
+  CHECK(text_at(result, 0).size() + text_at(result, 1).size() < 40'000);
   CHECK(text_at(result, 0).find("of 60000 bytes") != std::string::npos);
-  CHECK(Json::parse(text_at(result, 1))["body"].get<std::string>().find(
-            "[indx cut this text here") != std::string::npos);
-  CHECK(result["structuredContent"]["body"] == body);
-
-  const Json huge =
-      tool_result(fake_operation("note_read"),
-                  {{"path", "a.md"}, {"body", std::string(5'000'000, '\n')}}, {}, latest());
-  CHECK(huge["structuredContent"].dump().size() <= 96'000);
-  CHECK(huge["_meta"]["indx/cut"].size() == 1);
+  CHECK(text_at(result, 0).find("vault://<path>") != std::string::npos);
+  const Json told = Json::parse(text_at(result, 1));
+  CHECK(told["body"].get<std::string>().find("[indx cut this text here") != std::string::npos);
+  CHECK(told == result["structuredContent"]);
+  CHECK(result["_meta"]["indx/cut"].size() == 1);
 }
 
 TEST_CASE("cutting takes whole items off long lists and never splits a character", "[mcp]") {

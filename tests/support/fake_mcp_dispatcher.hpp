@@ -95,6 +95,10 @@ class FakeMcpDispatcher : public Dispatcher {
   }
   std::string event_epoch() const override { return "e1"; }
   Json health() override { return Json::object(); }
+  std::optional<std::string> revision(const Operation& operation, const Json&) override {
+    const std::scoped_lock lock(mutex_);
+    return operation.effect == Effect::Reads ? vault_revision : std::nullopt;
+  }
 
   static Principal principal(const std::string& subject, std::set<Scope> scopes) {
     Principal principal;
@@ -117,6 +121,7 @@ class FakeMcpDispatcher : public Dispatcher {
   }
 
   bool is_ai_configured = false;
+  std::optional<std::string> vault_revision;  ///< of every read; nullopt: none can be given again
   std::map<std::string, Behaviour> behaviours;
 
  private:
@@ -208,7 +213,8 @@ class FakeMcpDispatcher : public Dispatcher {
                              object({{"id", text, true}})));
     made.push_back(
         operation("token_create", Effect::Writes, object({{"name", text, true}}), object({})));
-    made.back().is_listed_in_mcp = false;
+    made.back().scopes = {Scope::VaultAdmin};
+    made.back().tool_group = "vault_manage";
     made.push_back(
         operation("slow_read", Effect::Reads, object({}), object({{"path", text, false}})));
     std::move(more.begin(), more.end(), std::back_inserter(made));

@@ -1,0 +1,113 @@
+#include "mcp/tool_summary.hpp"
+
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace indx {
+namespace {
+
+constexpr std::size_t kMaxSummaryBytes = 480;
+constexpr std::size_t kMaxNameBytes = 120;
+
+std::string text_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+bool is_true(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && *found == true;
+}
+
+/// What an item of a list is called.
+std::string name_of_item(const Json& item) {
+  if (item.is_string())
+    return std::string(prefix_at_grapheme(item.get<std::string>(), kMaxNameBytes));
+  if (!item.is_object()) return "";
+  for (const auto* key : {"path", "tag", "name", "target", "text", "id", "kind"})
+    if (const std::string name = text_in(item, key); !name.empty())
+      return std::string(prefix_at_grapheme(name, kMaxNameBytes));
+  return "";
+}
+
+std::string tell_list(const std::string& list, const Json& output) {
+  const Json& items = output[list];
+  std::string words = replace_all(list, "_", " ");
+  if (items.size() == 1 && words.ends_with('s')) words.pop_back();
+  std::string line = cat("Found ", items.empty() ? "no" : std::to_string(items.size()), ' ', words);
+  if (output.contains("next_cursor")) line += " on this page; pass next_cursor as cursor for more";
+  line += '.';
+  if (items.empty()) return line;
+  if (const std::string first = name_of_item(items.front()); !first.empty())
+    line += cat(" First: ", first, '.');
+  return line;
+}
+
+/// Of what changes one file; nullopt: the output is not about that.
+std::optional<std::string> tell_change(const Operation& operation, const Json& output) {
+  const std::string path = text_in(output, "path");
+  if (operation.effect == Effect::Reads || path.empty() || !output.contains("changed"))
+    return std::nullopt;
+  const bool is_gone = operation.effect == Effect::Destructive;
+  const bool is_changed = is_true(output, "changed");
+  if (is_true(output, "dry_run"))
+    return cat("Dry run, nothing was written: ", path,
+               is_gone                      ? " would be deleted."
+               : is_true(output, "created") ? " would be created."
+               : is_changed                 ? " would change."
+                                            : " would stay as it is.");
+  if (const std::string trash = text_in(output, "trash_path"); !trash.empty())
+    return cat("Deleted ", path, "; it lies in ", trash, '.');
+  if (is_gone) return cat("Deleted ", path, '.');
+  const std::string etag = text_in(output, "etag");
+  return cat(is_true(output, "created") ? "Created "
+             : is_changed               ? "Changed "
+                                        : "Nothing to change in ",
+             path, etag.empty() ? "" : ", now at etag " + etag, '.');
+}
+
+std::optional<std::string> tell_note(const Json& output) {
+  const std::string path = text_in(output, "path"), etag = text_in(output, "etag"),
+                    title = text_in(output, "title");
+  if (path.empty() || etag.empty() || title.empty()) return std::nullopt;
+  return cat(path, " («", prefix_at_grapheme(title, kMaxNameBytes), "») is at etag ", etag, '.');
+}
+
+std::string tell_facts(const Operation& operation, const Json& output) {
+  std::vector<std::string> facts;
+  for (const auto& [key, value] : output.items()) {
+    const std::string words = replace_all(key, "_", " ");
+    if (value.is_array())
+      facts.push_back(cat(value.size(), ' ', words));
+    else if (value.is_boolean() || value.is_number())
+      facts.push_back(cat(words, ' ', value.dump()));
+    else if (value.is_string() && value.get_ref<const std::string&>().size() <= kMaxNameBytes)
+      facts.push_back(cat(words, ' ', value.get<std::string>()));
+  }
+  return cat(operation.name, facts.empty() ? ": done" : ": " + join(facts, ", "), '.');
+}
+
+std::string tell(const Operation& operation, const Json& input, const Json& output) {
+  if (!output.is_object()) return operation.name + ": done.";
+  if (operation.told) return operation.told(input, output);
+  const auto list = operation.list.empty() ? output.end() : output.find(operation.list);
+  if (list != output.end() && list->is_array()) return tell_list(operation.list, output);
+  if (auto change = tell_change(operation, output)) return std::move(*change);
+  if (auto note = tell_note(output)) return std::move(*note);
+  return tell_facts(operation, output);
+}
+
+}  // namespace
+
+std::string tool_summary(const Operation& operation, const Json& input, const Json& output) {
+  std::string line = tell(operation, input, output);
+  for (char& c : line)
+    if (c == '\n' || c == '\r') c = ' ';
+  if (line.size() > kMaxSummaryBytes) line = cat(prefix_at_grapheme(line, kMaxSummaryBytes), "…");
+  return line;
+}
+
+}  // namespace indx
