@@ -163,8 +163,9 @@ TEST_CASE(
   CHECK(given.are_all_tagged());
   CHECK(later.request("tasks/get", {{"taskId", id}})["status"] == "completed");
 
-  const Json undone =
-      call_until_done(later, is_modern, {{"name", "job_revert"}, {"arguments", {{"id", id}}}});
+  const Json undone = call_until_done(
+      later, is_modern,
+      {{"name", "job_manage"}, {"arguments", {{"action", "job_revert"}, {"id", id}}}});
   INFO(undone.dump());
   CHECK(undone["isError"] == false);
   CHECK(vault_files(given.vault) == before);
@@ -407,9 +408,11 @@ TEST_CASE(
   }
   for (const auto& [id, count] : answers) CHECK(count == 1);
   const auto live_jobs = [&](int id) {
-    host.call(id,
-              {{"name", "job_list"},
-               {"arguments", {{"state", {"running", "ready", "scheduled"}}, {"kind", "ai_tag"}}}});
+    host.call(id, {{"name", "vault_lists"},
+                   {"arguments",
+                    {{"action", "job_list"},
+                     {"state", {"running", "ready", "scheduled"}},
+                     {"kind", "ai_tag"}}}});
     return host.answer(id)["result"]["structuredContent"]["jobs"].size();
   };
   int id = 1000;
