@@ -39,8 +39,6 @@ class SubscriptionFeeds::Feed {
     return is_over_;
   }
 
-  std::unique_ptr<Subscription> subscription;  // of who holds SubscriptionFeeds::mutex_
-
  private:
   /// Forgets the others.
   Listeners living() {
@@ -68,46 +66,40 @@ Status SubscriptionFeeds::join(const std::shared_ptr<ResourceSubscriber>& subscr
   const std::string& subject = subscriber->principal().subject;
   const std::scoped_lock lock(mutex_);
   const auto found = feeds_.find(subject);
-  if (found != feeds_.end() && found->second->add(subscriber)) return {};
-  auto feed = INDX_TRY(open(subject));
-  feed->add(subscriber);
-  feeds_[subject] = std::move(feed);
+  if (found != feeds_.end() && found->second.feed->add(subscriber)) return {};
+  feeds_[subject] = INDX_TRY(open(subscriber));
   return {};
 }
 
-Result<std::shared_ptr<SubscriptionFeeds::Feed>> SubscriptionFeeds::open(
-    const std::string& subject) {
-  auto feed = std::make_shared<Feed>();
+Result<SubscriptionFeeds::OpenFeed> SubscriptionFeeds::open(
+    const std::shared_ptr<ResourceSubscriber>& first) {
   EventFilter filter;  // not bound to paths: each subscriber looks at those itself, moves too
   filter.kinds = file_event_kinds();
-  filter.subject = subject;
-  feed->subscription = INDX_TRY(
+  filter.subject = first->principal().subject;
+  auto feed = std::make_shared<Feed>();
+  feed->add(first);  // before the first event: a feed without listeners ends
+  auto subscription = INDX_TRY(
       dispatcher_.subscribe(filter, std::nullopt, [weak = std::weak_ptr(feed)](const Event& event) {
         const auto self = weak.lock();
         return self && self->take(event);
       }));
-  return feed;
+  return OpenFeed{std::move(feed), std::move(subscription)};
 }
 
 void SubscriptionFeeds::prune() {
-  std::vector<std::shared_ptr<Feed>> over;  // closed after the lock
+  std::vector<OpenFeed> over;  // closed after the lock
   const std::scoped_lock lock(mutex_);
   std::erase_if(feeds_, [&](auto& row) {
-    if (!row.second->end_if_idle()) return false;
+    if (!row.second.feed->end_if_idle()) return false;
     over.push_back(std::move(row.second));
     return true;
   });
 }
 
 void SubscriptionFeeds::stop() {
-  std::map<std::string, std::shared_ptr<Feed>> feeds;
+  std::map<std::string, OpenFeed> feeds;
   const std::scoped_lock lock(mutex_);
   feeds.swap(feeds_);
-}
-
-std::size_t SubscriptionFeeds::count() const {
-  const std::scoped_lock lock(mutex_);
-  return feeds_.size();
 }
 
 }  // namespace indx

@@ -19,20 +19,22 @@ class SubscriptionFeeds : public std::enable_shared_from_this<SubscriptionFeeds>
   /// From now on the subscriber hears of events, as long as somebody else holds it.
   Status join(const std::shared_ptr<ResourceSubscriber>& subscriber);
   void stop();
-  /// Open subscriptions to the bus.
-  std::size_t count() const;
 
  private:
   class Feed;
-  Result<std::shared_ptr<Feed>> open(const std::string& subject);
+  struct OpenFeed {
+    std::shared_ptr<Feed> feed;                  // shared: with the sink on the bus
+    std::unique_ptr<Subscription> subscription;  // apart, so that it never ends in its own sink
+  };
+  Result<OpenFeed> open(const std::shared_ptr<ResourceSubscriber>& first);
   /// Closes the feeds that nobody listens to.
   void prune();
 
   Dispatcher& dispatcher_;
   const std::shared_ptr<Alarm> alarm_;  // shared: with the subscribers
   // Held while the bus is asked, so never taken on its threads.
-  mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Feed>> feeds_;  // by subject; shared: with the bus
+  std::mutex mutex_;
+  std::map<std::string, OpenFeed> feeds_;  // by subject
 };
 
 }  // namespace indx

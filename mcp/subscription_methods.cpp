@@ -122,12 +122,10 @@ Status SubscriptionMethods::follow_resources(Listener& listener, const Json& wis
   const McpPeer& peer = listener.stream->peer();
   const Json* lists = member(wishes, kLists);
   const Json* resources = member(wishes, kResources);
-  const bool hears_of_lists = lists && *lists == true;
+  const bool may_read = peer.principal.has(Scope::VaultRead);
+  const bool hears_of_lists = may_read && lists && *lists == true;
   if (resources && !resources->is_array())
     return invalid(cat(kResources, " must be a list of URIs."), {{"path", kResources}});
-  if (!hears_of_lists && !resources) return {};
-  if (!peer.principal.has(Scope::VaultRead)) return {};
-
   ResourceSubscriber::Role role;
   role.principal = peer.principal;
   role.hears_of_lists = hears_of_lists;
@@ -140,9 +138,9 @@ Status SubscriptionMethods::follow_resources(Listener& listener, const Json& wis
   };
   listener.subscriber = std::make_shared<ResourceSubscriber>(
       std::move(role), services_.dispatcher, alarm_, services_.options.subscriptions);
-  INDX_TRY(feeds_->join(listener.subscriber));
+  INDX_TRY(feeds_->join(listener.subscriber));  // whatever is wished for: to hear of a revocation
   if (hears_of_lists) honoured[kLists] = true;
-  if (!resources) return {};
+  if (!resources || !may_read) return {};
   honoured[kResources] = Json::array();
   for (const Json& uri : *resources) {
     if (!uri.is_string()) return invalid("A URI must be a string.", {{"path", kResources}});
@@ -165,9 +163,12 @@ bool SubscriptionMethods::keep(Listener listener) {
   // Later, for the registration must not end inside its own callback.
   auto on_leave = call->token().on_cancel(
       [this, call, alarm = alarm_] { alarm->after({}, [this, call] { forget(call); }); });
-  const std::scoped_lock lock(mutex_);
-  if (const auto kept = listeners_.find(call); kept != listeners_.end())
-    kept->second.on_leave = std::move(on_leave);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto kept = listeners_.find(call); kept != listeners_.end())
+      kept->second.on_leave = std::move(on_leave);
+  }
+  if (call->is_ended()) forget(call);  // a revocation came before
   return true;
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("a cursor that the list did not give is bad params", "[mcp][B55]") {
   ListedVault vault;
   McpTestPeer client(vault.server);
 
-  for (const Json cursor : {Json("not-a-cursor-%%"), Json(7), Json("a.md")})
+  for (const Json& cursor : {Json("not-a-cursor-%%"), Json(7), Json("a.md")})
     CHECK(client.request("resources/list", {{"cursor", cursor}})["error"]["code"] ==
           kRpcInvalidParams);
   CHECK(client.request("resources/list", {{"cursor", ""}}).contains("result"));
@@ -111,7 +111,7 @@ TEST_CASE("a synthetic resource gives the document of its operation", "[mcp][B50
   McpTestPeer client(vault.server);
   const Json found = {{"results", {{{"path", "a.md"}}}}, {"mode_used", "lexical"}};
   vault.dispatcher.behaviours["vault_search"] = [&](const Call& call) {
-    CHECK(call.input == Json{{"q", "run book"}, {"mode", "lexical"}});
+    CHECK(call.input == Json{{"mode", "lexical"}, {"q", "run book"}});
     return mcp_answer(found);
   };
 

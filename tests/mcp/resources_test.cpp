@@ -63,7 +63,7 @@ TEST_CASE("a file that is too large says how to read it in parts", "[mcp][B49]")
 }
 
 TEST_CASE("a cursor of the list of resources comes back, and no other is taken", "[mcp][B55]") {
-  for (const ResourceCursor cursor :
+  for (const ResourceCursor& cursor :
        {ResourceCursor{false, "abc"}, ResourceCursor{true, ""}, ResourceCursor{true, "\"x"}}) {
     const auto back = read_resource_cursor(write_resource_cursor(cursor));
     REQUIRE(back);
@@ -78,15 +78,15 @@ TEST_CASE("a cursor of the list of resources comes back, and no other is taken",
 TEST_CASE("each synthetic URI asks the operation that a tool would", "[mcp][B50][B51][B52][B53]") {
   CHECK(
       input_behind("vault://search?q=run%20book&mode=hybrid&limit=5&tag=a&tag=b", vault_search()) ==
-      Json{{"q", "run book"}, {"mode", "hybrid"}, {"limit", 5}, {"tag", {"a", "b"}}});
+      Json{{"limit", 5}, {"mode", "hybrid"}, {"q", "run book"}, {"tag", {"a", "b"}}});
   CHECK(input_behind("vault://graph", graph_edges()) == Json::object());
   CHECK(input_behind("vault://graph?limit=2&cursor=x", graph_edges()) ==
-        Json{{"limit", 2}, {"cursor", "x"}});
+        Json{{"cursor", "x"}, {"limit", 2}});
   CHECK(input_behind("vault://graph/backlinks/A.md", link_backlinks()) == Json{{"path", "A.md"}});
   CHECK(input_behind("vault://graph/forward/A.md", link_forward()) == Json{{"path", "A.md"}});
   CHECK(input_behind("vault://tags", tag_list()) == Json::object());
   CHECK(input_behind("vault://base/A.base?view=All", base_query()) ==
-        Json{{"path", "A.base"}, {"view", "All"}});
+        Json{{"view", "All"}, {"path", "A.base"}});
   CHECK(input_behind("vault://canvas/A.canvas", attachment_read()) == Json{{"path", "A.canvas"}});
   CHECK(input_behind("vault://A.pdf", attachment_read()) == Json{{"path", "A.pdf"}});
   CHECK(input_behind(R"(ai://moc/{"kind":"tag","tag":"x"})", ai_toc()) ==

@@ -68,8 +68,9 @@ class McpTestPeer {
     peer_.calls = peer_.session->calls;
   }
 
-  static Principal reader(std::vector<std::string> globs = {}) {
-    Principal made = FakeMcpDispatcher::principal("reader", {Scope::VaultRead});
+  static Principal reader() { return FakeMcpDispatcher::principal("reader", {Scope::VaultRead}); }
+  static Principal reader_of(std::vector<std::string> globs) {
+    Principal made = reader();
     made.path_globs = std::move(globs);
     return made;
   }
