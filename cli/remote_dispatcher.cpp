@@ -452,11 +452,6 @@ class RemoteDispatcher : public Dispatcher {
     return answer;
   }
 
-  static void tell(const Call& call, const OnEvent& progress, const Event& event) {
-    if (call.on_job && !event.job_id.empty()) call.on_job(event.job_id);
-    progress(event);
-  }
-
   Answer stream(const Call& call, HttpClientRequest& request, const OnEvent& progress) {
     request.headers.emplace_back("Accept", "text/event-stream");
     std::optional<Answer> answer;
@@ -469,7 +464,7 @@ class RemoteDispatcher : public Dispatcher {
       else if (frame.event.ends_with("error"))
         answer = failed(error_from_json(data));
       else
-        tell(call, progress, event_of(frame, nullptr));
+        progress(event_of(frame, nullptr));
       return !answer;
     };
     bool is_json = false;

@@ -180,6 +180,10 @@ void ToolMethods::run(const McpRequest& request, ToolArguments arguments, TaskUs
   start(work);
 }
 
+void ToolMethods::know_job(const Work& work, const std::string& job_id) {
+  if (!work.call->set_job(job_id)) cancel_job(work.dispatcher, work.peer, job_id);
+}
+
 void ToolMethods::start(const std::shared_ptr<Work>& work) {
   const Operation& operation = work->operation();
   Json input = work->arguments.input;
@@ -190,15 +194,14 @@ void ToolMethods::start(const std::shared_ptr<Work>& work) {
   call.as_job = operation.needs_provider && !work->meter;
   call.is_async = work->task_use == TaskUse::AtOnce;
   call.is_streamed = work->meter && operation.streams_answer();
-  call.on_job = [work](const std::string& job_id) {
-    if (!work->call->set_job(job_id)) cancel_job(work->dispatcher, work->peer, job_id);
-  };
+  call.on_job = [work](const std::string& job_id) { know_job(*work, job_id); };
   call.is_next_page = work->limit > 0;
   call.idempotency_key = work->idempotency_key;
   call.upload = work->arguments.upload;
   work->dispatcher.call(
       std::move(call), [work](const Answer& answer) { finish(work, answer); },
       [work](const Event& event) {
+        if (!event.job_id.empty()) know_job(*work, event.job_id);  // a streamed one, over the wire
         if (work->meter && !work->call->is_ended()) work->meter->take(event);
       });
 }

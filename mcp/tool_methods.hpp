@@ -37,6 +37,8 @@ class ToolMethods {
   /// task; else it is looked at again later.
   void answer_with_job_after(std::chrono::milliseconds delay, const std::shared_ptr<Work>& work);
 
+  /// Cancels the job of a call that was cancelled before its job was known.
+  static void know_job(const Work& work, const std::string& job_id);
   static void start(const std::shared_ptr<Work>& work);
   static void finish(const std::shared_ptr<Work>& work, const Answer& answer);
 
