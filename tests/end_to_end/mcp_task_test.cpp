@@ -356,6 +356,24 @@ TEST_CASE("a stdio client that is killed with its server finds its task in the n
   CHECK(given.are_all_tagged());
 }
 
+TEST_CASE("a stdio client beside a live server has its tasks there", "[end_to_end]") {
+  const TaggedVault given(4);
+  RunningServer server(given.vault, {}, given.env());
+  McpStdioHost host(given.vault, given.env());
+  Json call = kBulkTag;
+  call["task"] = Json::object();
+  host.call(1, call);
+  const Json created = host.answer(1);
+  INFO(created.dump());
+  const std::string id = created["result"]["task"]["taskId"];
+
+  host.send({{"id", 2}, {"method", "tasks/result"}, {"params", {{"taskId", id}}}});
+
+  CHECK(host.answer(2)["result"]["isError"] == false);
+  CHECK(server.job(id)["state"] == "succeeded");
+  CHECK(given.are_all_tagged());
+}
+
 TEST_CASE("a cancelled call ends the call of the model behind it", "[end_to_end]") {
   TempFolder vault;
   vault.write("a.md", "# Garden\n\nCompost warms the heap in winter.\n");
