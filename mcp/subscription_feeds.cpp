@@ -89,11 +89,12 @@ Result<SubscriptionFeeds::OpenFeed> SubscriptionFeeds::open(
 void SubscriptionFeeds::prune() {
   std::vector<OpenFeed> over;  // closed after the lock
   const std::scoped_lock lock(mutex_);
-  std::erase_if(feeds_, [&](auto& row) {
-    if (!row.second.feed->end_if_idle()) return false;
-    over.push_back(std::move(row.second));
-    return true;
-  });
+  for (auto row = feeds_.begin(); row != feeds_.end();) {
+    const auto each = row++;
+    if (!each->second.feed->end_if_idle()) continue;
+    over.push_back(std::move(each->second));
+    feeds_.erase(each);
+  }
 }
 
 void SubscriptionFeeds::stop() {
