@@ -73,7 +73,11 @@ std::string takers(const SharedField& field, const Tool& tool) {
 std::string text_of(const SharedField& field, const Tool& tool) {
   const bool is_one = std::all_of(field.texts.begin(), field.texts.end(),
                                   [&](const auto& text) { return text == field.texts.front(); });
-  if (is_one) return takers(field, tool) + field.texts.front();
+  if (is_one) {
+    std::string text = takers(field, tool) + field.texts.front();
+    if (text.ends_with(": ")) text.replace(text.size() - 2, 2, ".");
+    return text;
+  }
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < field.actions.size(); ++i)
     parts.push_back(cat(field.actions[i], ": ", field.texts[i]));
@@ -95,7 +99,8 @@ Json group_schema(const Tool& tool, SchemaReader reader) {
   Json properties = {{std::string(kActionField), action_schema(tool)}};
   Json required = Json::array({kActionField});
   for (auto& field : fields_of(tool, reader)) {
-    field.schema["description"] = text_of(field, tool);
+    if (std::string text = text_of(field, tool); !text.empty())
+      field.schema["description"] = std::move(text);
     if (field.is_required && field.actions.size() == tool.operations.size())
       required.push_back(field.name);
     properties[field.name] = std::move(field.schema);

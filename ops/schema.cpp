@@ -283,7 +283,7 @@ Json portable_node(const SchemaNode& node, SchemaReader reader, int depth) {
   }
   schema["properties"] = std::move(properties);
   if (!required.empty()) schema["required"] = std::move(required);
-  schema["additionalProperties"] = false;
+  if (depth == 0) schema["additionalProperties"] = false;  // below, `validate` says it
   return schema;
 }
 

@@ -16,8 +16,8 @@ namespace ai_ask_op {
 struct Turn {
   std::string role, content;
   static Fields<Turn> fields() {
-    return {field("role", &Turn::role, "Who said it.", one_of({"user", "assistant"})),
-            field("content", &Turn::content, "What was said.", length(1, 20000))};
+    return {field("role", &Turn::role, "Who said it.", plain, one_of({"user", "assistant"})),
+            field("content", &Turn::content, "What was said.", plain, length(1, 20000))};
   }
 };
 struct Retrieve {
@@ -28,11 +28,11 @@ struct Retrieve {
     return {field("mode", &Retrieve::mode,
                   "By words, by meaning, or both; without embeddings it is lexical, with a "
                   "warning.",
-                  optional, one_of({"lexical", "semantic", "hybrid"})),
-            field("top_k", &Retrieve::top_k, "Most notes that the answer may come from.", optional,
-                  between(1, 50)),
+                  plain, optional, one_of({"lexical", "semantic", "hybrid"})),
+            field("top_k", &Retrieve::top_k, "Most notes that the answer may come from.", plain,
+                  optional, between(1, 50)),
             field("filters", &Retrieve::filters,
-                  "{path_glob, tag, frontmatter} that a note must match.", optional)};
+                  "{path_glob, tag, frontmatter} that a note must match.", plain, optional)};
   }
 };
 struct Input : AiCallInput {  // its scope is optional here: without a kind it is the whole vault
@@ -155,11 +155,11 @@ Operation ai_ask() {
            field("retrieve", &Input::retrieve, "How the notes are found.", optional),
            field("style", &Input::style,
                  "neutral prose, bullets, executive (conclusion first) or technical (exact).",
-                 optional, one_of({"neutral", "bullets", "executive", "technical"})),
+                 optional, plain, one_of({"neutral", "bullets", "executive", "technical"})),
            field("conversation_id", &Input::conversation_id,
                  "Keeps answers of one conversation apart from those of others; opaque, nothing is "
                  "stored under it.",
-                 optional, length(0, 200)),
+                 for_programs, optional, length(0, 200)),
            field("history", &Input::history, "Earlier turns, oldest first.", optional,
                  length(0, 100)),
            ai_estimate_field<Input>()},

@@ -57,7 +57,7 @@ Fields<Input> ai_call_fields(const char* language_text) {
       field<Input, std::optional<std::int64_t>>(
           "cache_ttl_seconds", &Input::cache_ttl_seconds,
           "How old such an answer may be, and how long this one is kept; left out: as configured.",
-          plain, between(1, 315360000)),
+          for_programs, between(1, 315360000)),
       field<Input, bool>("stream", &Input::stream,
                          "Tell the answer while it is made: as server-sent events over REST, as "
                          "lines of JSON on the command line.",

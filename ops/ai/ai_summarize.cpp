@@ -181,7 +181,7 @@ Operation ai_summarize() {
           {ai_scope_field<Input>(),
            field("style", &Input::style,
                  "neutral prose, bullets, executive (conclusion first) or technical (exact).",
-                 optional, one_of({"neutral", "bullets", "executive", "technical"})),
+                 optional, plain, one_of({"neutral", "bullets", "executive", "technical"})),
            field("length", &Input::length, "About 50, 200 or 600 tokens of text.", optional,
                  one_of({"short", "medium", "long"})),
            field("audience", &Input::audience, "Whom it is for, such as `new colleagues`.",

@@ -95,8 +95,7 @@ template <typename In>
 Fields<In> shared_fields(Fields<In> own) {
   own.push_back(
       field("view", &In::view, "Name of the view; without: the first.", optional, length(0, 512)));
-  own.push_back(field("this_path", &In::this_path,
-                      "The file that `this` means in expressions: the note that shows the base.",
+  own.push_back(field("this_path", &In::this_path, "The file that `this` means in expressions.",
                       optional, length(0, 4096)));
   own.push_back(limit_field(&In::limit));
   own.push_back(cursor_field(&In::cursor));

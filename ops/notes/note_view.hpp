@@ -138,7 +138,7 @@ Field<Struct> expected_sha256_field(std::string Struct::*member) {
 }
 template <typename Struct>
 Field<Struct> limit_field(int Struct::*member) {
-  return field("limit", member, "Most rows in one answer.", between(1, 1000), optional);
+  return field("limit", member, "Most rows in one answer.", between(1, 1000), optional, plain);
 }
 template <typename Struct>
 Field<Struct> cursor_field(std::string Struct::*member) {

@@ -153,13 +153,12 @@ Operation vault_search() {
       .summary = "Search the notes for words, best first.",
       .guidance =
           "Use it before note_read when the path is not known; to list by folder, tag or property "
-          "use "
-          "note_list. Notes that hold all words come first. Syntax: word* \"phrase\" OR -not "
-          "(group) "
-          "tag:a path:x file:x content:x line:(a b) block: section: task: task-todo: task-done: "
-          "match-case:X /regex/ [prop] [prop:value] [prop:<5]; anything else is literal text. "
-          "path: and file: alone also find files that are no notes. `mode` hybrid also finds notes "
-          "that say the same in other words, semantic only by meaning; both give one page.",
+          "use note_list. Notes with all words come first. Syntax: word* \"phrase\" OR -not "
+          "(group) tag:a path:x file:x content:x line:(a b) block: section: task: task-todo: "
+          "task-done: match-case:X /regex/ [prop] [prop:value] [prop:<5]; anything else is "
+          "literal. `mode` "
+          "hybrid also finds notes that say the same in other words, semantic only by meaning; "
+          "both give one page. path: and file: alone also find other files.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/search"},
       .cli = "search",
@@ -186,7 +185,7 @@ Operation vault_search() {
                 field("explain", &Input::explain,
                       "Show how each score came about; a token with path globs is told no counts "
                       "of notes.",
-                      optional),
+                      for_programs, optional),
                 cursor_field(&Input::cursor)},
       .output = {field("results", &Output::results, "Hits, best first."),
                  next_cursor_field(&Output::next_cursor),
