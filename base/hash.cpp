@@ -7,6 +7,7 @@
 #include <Poco/Base64Encoder.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <xxhash.h>
 
 #include <cstdio>
@@ -111,6 +112,16 @@ std::string canonical_hash(const Json& value) {
   // The unordered alias of the same library sorts its keys.
   const nlohmann::json sorted = value;
   return sha256_hex(sorted.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+std::string hmac_sha256_hex(std::string_view key, std::string_view text) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  const auto* made =
+      HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+           reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest, &size);
+  INDX_ASSERT(made != nullptr);
+  return hex_text(digest, size);
 }
 
 bool equal_in_constant_time(std::string_view a, std::string_view b) {

@@ -23,6 +23,7 @@ struct McpOptions {
   const Clock* clock = nullptr;                ///< null: the system's
   Random* random = nullptr;                    ///< null: the system's
   std::chrono::milliseconds job_wait{40'000};  ///< hosts give up after 60 s without progress
+  std::chrono::milliseconds task_wait{1'000};  ///< modern: work that takes longer becomes a task
   std::chrono::milliseconds progress_gap{
       250};  ///< least time between two progress notifications of a call
   std::chrono::milliseconds stream_start{

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "mcp/modern_reply.hpp"
 #include "mcp/operation_call.hpp"
+#include "mcp/task_listen.hpp"
 
 #include <optional>
 #include <utility>
@@ -32,7 +33,9 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
     : options_(options),
       services_{dispatcher, options_, clock_or_system(options.clock),
                 random_or_system(options.random), deadlines_},
-      tools_(services_),
+      follower_(std::make_shared<JobFollower>(dispatcher)),
+      tasks_(services_, follower_),
+      tools_(services_, follower_),
       resources_(services_),
       subscriptions_(services_),
       prompts_(services_),
@@ -43,7 +46,9 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
   add({{.name = "server/discover", .is_legacy = false, .run = [](const McpRequest& request) {
           request.call->answer_result(discovery(*request.peer.protocol));
         }}});
+  subscriptions_.add_part(task_listen_part(dispatcher, follower_));
   add(tools_.methods());
+  add(tasks_.methods());
   add(resources_.methods());
   add(subscriptions_.methods());
   add(prompts_.methods());
@@ -101,7 +106,7 @@ void McpServer::run(const McpRequest& request) const {
     return call->answer_fault(kRpcInvalidRequest, "Send initialize first.");
 
   const Json* cursor = member(message.params, "cursor");
-  const bool takes_cursor = message.method == "resources/list";
+  const bool takes_cursor = message.method == "resources/list" || message.method == "tasks/list";
   if (message.method.ends_with("/list") && cursor && !(takes_cursor && cursor->is_string()))
     return call->answer_fault(kRpcInvalidParams, "This cursor was not given by this list.");
   method->second.run(request);

@@ -4,6 +4,7 @@
 #include "mcp/prompt_methods.hpp"
 #include "mcp/resource_methods.hpp"
 #include "mcp/subscription_methods.hpp"
+#include "mcp/task_methods.hpp"
 #include "mcp/tool_methods.hpp"
 
 #include <map>
@@ -55,6 +56,8 @@ class McpServer {
 
   const McpOptions options_;
   const McpServices services_;
+  const std::shared_ptr<JobFollower> follower_;  // shared: with calls that became tasks
+  TaskMethods tasks_;
   ToolMethods tools_;
   ResourceMethods resources_;
   SubscriptionMethods subscriptions_;

@@ -32,6 +32,26 @@ std::string_view next_step(Reason reason) {
              "provider.";
     case Reason::ConfirmationRequired:
       return "Ask the user before you repeat the call with confirmation.";
+    case Reason::TargetNotFound:
+      return "See what there is with note_outline, or with note_explore and action document_map.";
+    case Reason::Ambiguous:
+      return "Say which one you mean with the fields that the details name.";
+    case Reason::Conflict:
+      return "Read what is there now, then choose another name or change that.";
+    case Reason::TooLarge:
+    case Reason::AiInputTooLarge:
+      return "Ask for less at a time.";
+    case Reason::NotUtf8:
+    case Reason::ParseFailed:
+      return "Read the file as it is with note_read and include raw, and mend that place first.";
+    case Reason::IdempotencyKeyReused:
+      return "Use a new key for a new call.";
+    case Reason::AiApplyConflict:
+      return "Read the notes that the details name again and repeat the call with their etags.";
+    case Reason::AiSchemaInvalid:
+      return "Simplify the schema as the message says.";
+    case Reason::AiQuotaExceeded:
+      return "Do without AI for now, or ask the user to raise the budget.";
     default:
       break;
   }

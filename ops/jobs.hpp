@@ -13,6 +13,9 @@ namespace indx {
 
 struct Operation;  // ops/operation.hpp
 
+/// How long the record of a job stays after its end; that of a failed or dead one stays longer.
+inline constexpr std::chrono::hours kFinishedJobsKept{24 * 7};
+
 /// What the whole queue is at.
 struct QueueStatus {
   std::vector<JobCount> counts;

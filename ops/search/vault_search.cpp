@@ -154,9 +154,9 @@ Operation vault_search() {
       .guidance =
           "Use it before note_read when the path is not known; to list by folder, tag or property "
           "use note_list. Notes with all words come first. Syntax: word* \"phrase\" OR -not "
-          "(group) "
-          "tag:a path:x file:x content:x line:(a b) block: section: task: task-todo: task-done: "
-          "match-case:X /regex/ [prop] [prop:value] [prop:<5]; anything else is literal. `mode` "
+          "(group) tag:a path:x file:x content:x line:(a b) block: section: task: task-todo: "
+          "task-done: match-case:X /regex/ [prop] [prop:value] [prop:<5]; anything else is "
+          "literal. `mode` "
           "hybrid also finds notes that say the same in other words, semantic only by meaning; "
           "both give one page. path: and file: alone also find other files.",
       .scopes = {Scope::VaultRead},

@@ -94,7 +94,10 @@ class ContractLine {
     }
     for (const auto& [name, value] : arguments.items()) {
       args.push_back("--" + replace_all(name, "_", "-"));
-      if (!value.is_boolean()) args.push_back(as_text(value));
+      if (name == "write")
+        args.push_back(value["path"].get<std::string>());  // its short form
+      else if (!value.is_boolean())
+        args.push_back(as_text(value));
     }
     if (operation_["effect"] != "reads") args.emplace_back("--yes");
     return run_indx(args, kToolEnv);
