@@ -1,6 +1,9 @@
 #include "mcp/server.hpp"
 
 #include "base/text.hpp"
+#ifdef INDX_MCP_FIXTURES
+#include "mcp/conformance_fixtures.hpp"
+#endif
 #include "mcp/operation_call.hpp"
 
 #include <optional>
@@ -34,6 +37,10 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
         }}});
   add(tools_.methods());
   add(resources_.methods());
+#ifdef INDX_MCP_FIXTURES
+  if (options_.has_fixtures)
+    for (auto& [name, method] : methods_) method = with_conformance_fixtures(method, services_);
+#endif
 }
 
 void McpServer::add(std::vector<McpMethod> methods) {
