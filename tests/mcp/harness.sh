@@ -10,7 +10,7 @@ mcp_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$mcp_tests/../.." && pwd)
 binary=$(realpath "$1")
 packages=${MCP_TEST_PACKAGES:-$root/build/mcp-packages}
-logs=$root/build/mcp-logs
+logs=$root/build/mcp-logs/$(basename "$(dirname "$(realpath "$0")")")
 mkdir -p "$logs"
 install_seconds=900 start_steps=1200  # a step is 50 ms
 
