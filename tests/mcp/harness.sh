@@ -53,7 +53,7 @@ wait_for_line() {
 
 start_model_server() {
   local port
-  "$(dirname "$binary")/../tests/support/model_server" --delay-ms "$1" > "$logs/model.log" 2>&1 &
+  "${MCP_TEST_MODEL_SERVER:-$(dirname "$binary")/../tests/support/model_server}" --delay-ms "$1" > "$logs/model.log" 2>&1 &
   children+=($!)
   port=$(wait_for_line "$logs/model.log" 'listening on \([0-9]*\)')
   # One call of the model at a time: a scope of several notes takes long and reports its progress.
