@@ -331,6 +331,7 @@ const std::vector<Fixture>& tools() {
              says(with_error("This tool intentionally returns an error for testing"))),
         tool("test_tool_with_logging", run_logging),
         tool("test_logging_tool", run_logging),
+        tool("test_reconnection", run_logging),
         tool("test_tool_with_progress", run_progress),
         tool("json_schema_2020_12_tool", says(with_text("Any arguments will do.")),
              Json::parse(kDialectSchema)),
