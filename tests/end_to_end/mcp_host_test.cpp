@@ -166,7 +166,7 @@ TEST_CASE("eight hosts on one vault are served by one indexer", "[end_to_end][B7
     INFO(hosts[i]->err());
     REQUIRE(wait_for_answer(*hosts[i], 2));
     CHECK_FALSE(host_answer(hosts[i]->out(), 2)["result"].value("isError", false));
-    CHECK(vault.read(cat("Host ", i, ".md")) == "hello");
+    CHECK(trim(vault.read(cat("Host ", i, ".md"))) == "hello");
     if (has_open(hosts[i]->pid(), "index.db")) ++indexers;
   }
   CHECK(indexers == 1);
@@ -188,7 +188,7 @@ TEST_CASE("a host that goes away in any way takes the process with it, and the i
     process->write(write);
     process->close_input();
     CHECK(process->wait(kLongestEnd) == 0);
-    CHECK(vault.read("New.md") == "new");
+    CHECK(trim(vault.read("New.md")) == "new");
   }
   SECTION("it sends SIGTERM") {
     const auto process = start_host(vault);

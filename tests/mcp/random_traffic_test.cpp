@@ -325,8 +325,24 @@ class TrafficClient {
     } else if (is_whole(message) && message["method"] == "notifications/cancelled") {
       const Json params = message.value("params", Json());
       if (params.is_object() && params.contains("requestId"))
-        owed_.erase(params["requestId"].dump());
+        let_go(params["requestId"].dump(), has_long_number(message));
     }
+  }
+  /// Nothing is owed for it any more, and may come only if the server cannot have understood.
+  void let_go(const std::string& id, bool may_come) {
+    const auto found = owed_.find(id);
+    if (found == owed_.end()) return;
+    if (may_come) possible_[id] += found->second;
+    owed_.erase(found);
+  }
+  /// A number that would be rounded makes the server leave out what a notification says.
+  static bool has_long_number(const Json& message) {
+    int digits = 0;
+    for (const char c : message.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+      digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+      if (digits > 15) return true;
+    }
+    return false;
   }
 
   void take(const Json& message) {
@@ -437,7 +453,7 @@ TEST_CASE("whatever a client sends, each request gets one answer and nothing els
     TrafficClient client(seed);
     for (int i = 0; i < kInputs / kClients; ++i) expect_sound_traffic(client);
     CHECK(client.finish() == "");
-    CHECK(client.requests() > kInputs / kClients / 5);
+    CHECK(client.requests() > kInputs / kClients / 8);
   }
 }
 
