@@ -30,6 +30,8 @@ struct McpOptions {
       5'000};  ///< a call that may stream shows its headers after this time
   SessionTable::Limits sessions;
   SubscriptionTiming subscriptions;
+  bool has_fixtures =
+      false;  ///< shows what the conformance suite looks for, in builds that have it
 };
 
 /// One request in work, as its method sees it.

@@ -1,6 +1,9 @@
 #include "mcp/server.hpp"
 
 #include "base/text.hpp"
+#ifdef INDX_MCP_FIXTURES
+#include "mcp/conformance_fixtures.hpp"
+#endif
 #include "mcp/modern_reply.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/task_listen.hpp"
@@ -54,6 +57,10 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
   add(prompts_.methods());
   add(completions_.methods());
   add({set_level_method()});
+#ifdef INDX_MCP_FIXTURES
+  if (options_.has_fixtures)
+    for (auto& [key, method] : methods_) method = with_conformance_fixtures(method, services_);
+#endif
 }
 
 void McpServer::add(const std::vector<McpMethod>& methods) {
