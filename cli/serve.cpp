@@ -111,10 +111,10 @@ int run_serve(const Invocation& invocation, const Environment& env, const Regist
   const auto dispatcher = make_dispatcher(registry, **engine);
   Router router;
   add_rest_routes(router, *dispatcher);
-  McpOptions options = mcp_options(*config);
-  options.has_fixtures =
+  McpOptions limits = mcp_options(*config);
+  limits.has_fixtures =
       is_loopback(config->host) && env("MCP_CONFORMANCE_FIXTURES").value_or("") == "1";
-  const auto mcp = make_mcp_http(*dispatcher, options);
+  const auto mcp = make_mcp_http(*dispatcher, limits);
   mcp->add_routes(router);
   ServerConfig listener = server_config(*config);
   listener.plan_body = plan_bodies(router, *dispatcher, config->index_dir, listener.max_body_bytes,
