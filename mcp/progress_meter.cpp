@@ -43,7 +43,7 @@ std::optional<Json> ProgressMeter::notification_for(const Event& event) {
   const Json* total = member(progress, "total");
   if (total && total->is_number_integer() && base_ + total->get<std::int64_t>() >= last_sent_)
     params["total"] = base_ + total->get<std::int64_t>();
-  if (has_message_) params["message"] = text_of(progress, value, total);
+  params["message"] = text_of(progress, value, total);
   return rpc_notification("notifications/progress", std::move(params));
 }
 

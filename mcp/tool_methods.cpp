@@ -82,8 +82,7 @@ void ToolMethods::call_tool(const McpRequest& request) {
     answer_with_job_after(services_.options.job_wait, call, *peer.protocol);
   const auto meter = token.is_null() ? nullptr
                                      : std::make_shared<ProgressMeter>(
-                                           token, services_.clock, services_.options.progress_gap,
-                                           peer.protocol->has_progress_message);
+                                           token, services_.clock, services_.options.progress_gap);
   services_.dispatcher.call(
       std::move(work),
       [call = call, operation, repaired = std::move(prepared->repaired),
