@@ -21,7 +21,7 @@ class ModernHttpReply : public McpReply {
 
   void notify(const Json& message) override {
     const std::scoped_lock lock(mutex_);
-    say(sse_frame(message));
+    if (accepted_.sse) say(sse_frame(message));
   }
 
   bool can_notify() const override { return accepted_.sse; }

@@ -236,6 +236,10 @@ TEST_CASE("without a token nothing is said before the answer, which is JSON", "[
 
   CHECK(exchange->header("Content-Type") == "application/json");
   CHECK(body_of(exchange)["result"]["structuredContent"]["indexed"] == 10);
+
+  const auto deaf = endpoint.ask("tools/call", job_call(1), {{"accept", "application/json"}});
+  endpoint.dispatcher.held().back().progress(job_progress(1));
+  CHECK_FALSE(deaf->is_answered());
 }
 
 TEST_CASE("a client that leaves cancels its call and the job behind it, once", "[mcp][B72]") {
