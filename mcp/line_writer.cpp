@@ -15,7 +15,7 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kWriteBytes =
     4096;  // a pipe that polls writable takes this much without blocking
-constexpr std::chrono::milliseconds kFlushTime{500}, kPollStep{20};
+constexpr std::chrono::milliseconds kFlushTime{500}, kWritePoll{20};
 
 }  // namespace
 
@@ -83,7 +83,7 @@ bool LineWriter::write_line(const std::string& line) {
   std::size_t at = 0;
   while (at < line.size()) {
     pollfd target{fd_, POLLOUT, 0};
-    const int ready = ::poll(&target, 1, static_cast<int>(kPollStep.count()));
+    const int ready = ::poll(&target, 1, static_cast<int>(kWritePoll.count()));
     if (is_late()) return false;
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     if (ready < 0) return false;

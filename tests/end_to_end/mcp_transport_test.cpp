@@ -12,10 +12,10 @@
 namespace indx {
 namespace {
 
-using HeaderList = std::vector<std::pair<std::string, std::string>>;
+using SessionHeaders = std::vector<std::pair<std::string, std::string>>;
 using Seconds = std::chrono::seconds;
 
-constexpr Seconds kEndTime{5};  // 2 s by design; the rest is for busy machines
+constexpr Seconds kStdioEndTime{5};  // 2 s by design; the rest is for busy machines
 
 const Json kMcpInitialize = {
     {"jsonrpc", "2.0"},
@@ -24,7 +24,7 @@ const Json kMcpInitialize = {
     {"params", {{"protocolVersion", "2025-11-25"}, {"capabilities", Json::object()}}}};
 const Json kMcpPing = {{"jsonrpc", "2.0"}, {"id", 2}, {"method", "ping"}};
 
-HeaderList open_mcp_session(const RunningServer& server) {
+SessionHeaders open_mcp_session(const RunningServer& server) {
   const auto reply = server.call("POST", "/mcp", kMcpInitialize);
   REQUIRE(reply.status == 200);
   for (const auto& [name, value] : reply.headers)
@@ -35,7 +35,8 @@ HeaderList open_mcp_session(const RunningServer& server) {
 }
 
 /// A client that listens to its session.
-std::unique_ptr<test::RawClient> listen_to(const RunningServer& server, const HeaderList& session) {
+std::unique_ptr<test::RawClient> listen_to(const RunningServer& server,
+                                           const SessionHeaders& session) {
   const auto colon = server.url().rfind(':');
   auto client = std::make_unique<test::RawClient>(std::stoi(server.url().substr(colon + 1)));
   client->send(cat("GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n",
@@ -91,7 +92,7 @@ TEST_CASE("a session of before a restart is 404 on every method, and a new one w
           "[end_to_end][B8]") {
   const TempFolder vault;
   fill_vault(vault);
-  HeaderList session;
+  SessionHeaders session;
   {
     RunningServer before(vault);
     session = open_mcp_session(before);
@@ -159,7 +160,7 @@ TEST_CASE(
     const auto took = std::chrono::steady_clock::now() - start;
 
     CHECK(code == 0);
-    CHECK(took < kEndTime);
+    CHECK(took < kStdioEndTime);
     check_pure(process.out());
   }
 }
@@ -194,7 +195,7 @@ TEST_CASE("a stdio server ends when its parent dies, though others keep its pipe
 
   parent.signal(SIGKILL);
 
-  CHECK(wait_until([&] { return has_ended(child); }, kEndTime));
+  CHECK(wait_until([&] { return has_ended(child); }, kStdioEndTime));
 }
 
 TEST_CASE("stdout carries the protocol only, at the highest log level and without a stderr",

@@ -10,19 +10,19 @@
 namespace indx {
 namespace {
 
-Json list_changed(int number) {
+Json resources_changed(int number) {
   return {{"jsonrpc", "2.0"},
           {"method", "notifications/resources/list_changed"},
           {"params", {{"number", number}}}};
 }
 
-McpExchange listen(SseStreams& streams) {
+McpExchange listen_on(SseStreams& streams) {
   auto exchange = std::make_shared<FakeMcpExchange>();
-  streams.listen(Responder(exchange));
+  streams.listen_on(Responder(exchange));
   return exchange;
 }
 
-McpExchange resume(const SseStreams& streams, const std::string& event_id) {
+McpExchange resume_on(const SseStreams& streams, const std::string& event_id) {
   auto exchange = std::make_shared<FakeMcpExchange>();
   const auto position = streams.find(event_id);
   if (position) position->stream->connect(Responder(exchange), position->after);
@@ -43,17 +43,17 @@ std::string last_id_of(const McpExchange& exchange) {
   return id;
 }
 
-const Protocol& protocol_of(std::string_view version) { return *find_protocol(version); }
+const Protocol& protocol_named(std::string_view version) { return *find_protocol(version); }
 
 }  // namespace
 
 TEST_CASE("what belongs to no request goes to the standing stream and to no other", "[mcp]") {
-  SseStreams streams(protocol_of("2025-11-25"));
-  const auto standing = listen(streams);
+  SseStreams streams(protocol_named("2025-11-25"));
+  const auto standing = listen_on(streams);
   const auto request = std::make_shared<FakeMcpExchange>();
   streams.open()->connect(Responder(request));
 
-  streams.send(list_changed(1));
+  streams.send(resources_changed(1));
 
   CHECK(standing->header("Content-Type") == "text/event-stream");
   CHECK(standing->header("X-Accel-Buffering") == "no");
@@ -62,26 +62,26 @@ TEST_CASE("what belongs to no request goes to the standing stream and to no othe
 }
 
 TEST_CASE("what is said before the client listens waits for it", "[mcp]") {
-  SseStreams streams(protocol_of("2025-11-25"));
-  streams.send(list_changed(1));
+  SseStreams streams(protocol_named("2025-11-25"));
+  streams.send(resources_changed(1));
   CHECK_FALSE(streams.is_open());
 
-  CHECK(numbers_of(listen(streams)) == std::vector<int>{1});
+  CHECK(numbers_of(listen_on(streams)) == std::vector<int>{1});
   CHECK(streams.is_open());
 }
 
 TEST_CASE("the newest listener takes the standing stream over, whatever the old one does",
           "[mcp]") {
   for (const bool has_left : {true, false}) {
-    SseStreams streams(protocol_of("2025-11-25"));
-    const auto first = listen(streams);
-    streams.send(list_changed(1));
+    SseStreams streams(protocol_named("2025-11-25"));
+    const auto first = listen_on(streams);
+    streams.send(resources_changed(1));
     if (has_left) first->disconnect();
     CHECK(streams.is_open() == !has_left);
-    if (has_left) streams.send(list_changed(2));
+    if (has_left) streams.send(resources_changed(2));
 
-    const auto second = listen(streams);
-    streams.send(list_changed(3));
+    const auto second = listen_on(streams);
+    streams.send(resources_changed(3));
 
     CHECK(numbers_of(first) == std::vector<int>{1});
     CHECK(numbers_of(second) == (has_left ? std::vector<int>{2, 3} : std::vector<int>{3}));
@@ -91,30 +91,30 @@ TEST_CASE("the newest listener takes the standing stream over, whatever the old 
 }
 
 TEST_CASE("the standing stream goes on after the last event that was seen", "[mcp]") {
-  SseStreams streams(protocol_of("2025-11-25"));
-  const auto first = listen(streams);
+  SseStreams streams(protocol_named("2025-11-25"));
+  const auto first = listen_on(streams);
   const std::string primed = last_id_of(first);
-  streams.send(list_changed(1));
+  streams.send(resources_changed(1));
   const std::string seen = last_id_of(first);
-  streams.send(list_changed(2));  // lost on the way
+  streams.send(resources_changed(2));  // lost on the way
   first->disconnect();
-  streams.send(list_changed(3));
+  streams.send(resources_changed(3));
 
-  const auto second = resume(streams, seen);
+  const auto second = resume_on(streams, seen);
   CHECK(numbers_of(second) == std::vector<int>{2, 3});
-  streams.send(list_changed(4));
+  streams.send(resources_changed(4));
   CHECK(numbers_of(second) == std::vector<int>{2, 3, 4});
   CHECK(primed != seen);
 }
 
 TEST_CASE("an event id is given once, names its stream, and leads nowhere when it was never given",
           "[mcp]") {
-  SseStreams streams(protocol_of("2025-11-25"));
+  SseStreams streams(protocol_named("2025-11-25"));
   std::vector<std::string> ids;
   for (int i = 0; i < 3; ++i) {
-    const auto exchange = listen(streams);
+    const auto exchange = listen_on(streams);
     ids.push_back(last_id_of(exchange));
-    streams.send(list_changed(i));
+    streams.send(resources_changed(i));
     ids.push_back(last_id_of(exchange));
   }
   const auto own = std::make_shared<FakeMcpExchange>();
@@ -136,7 +136,7 @@ TEST_CASE("only 2025-11-25 streams begin with an empty event and a time to retry
     SseStreams streams(protocol);
     const auto request = std::make_shared<FakeMcpExchange>();
     streams.open()->connect(Responder(request));
-    for (const auto& exchange : {listen(streams), request}) {
+    for (const auto& exchange : {listen_on(streams), request}) {
       const bool is_newest = protocol.version == "2025-11-25";
       CHECK((exchange->body().find("data: \n\n") != std::string::npos) == is_newest);
       CHECK((exchange->body().find("retry: ") != std::string::npos) == is_newest);
@@ -147,32 +147,32 @@ TEST_CASE("only 2025-11-25 streams begin with an empty event and a time to retry
 }
 
 TEST_CASE("a stream keeps a bounded part of what nobody reads, the newest", "[mcp]") {
-  SseStreams streams(protocol_of("2025-06-18"));
-  for (int i = 0; i < 5000; ++i) streams.send(list_changed(i));
-  const auto many = numbers_of(listen(streams));
+  SseStreams streams(protocol_named("2025-06-18"));
+  for (int i = 0; i < 5000; ++i) streams.send(resources_changed(i));
+  const auto many = numbers_of(listen_on(streams));
   CHECK(many.size() <= 256);
   CHECK(many.back() == 4999);
 
-  SseStreams large(protocol_of("2025-06-18"));
-  Json message = list_changed(1);
+  SseStreams large(protocol_named("2025-06-18"));
+  Json message = resources_changed(1);
   message["params"]["text"] = std::string(1U << 20U, 'x');
-  large.send(list_changed(0));
+  large.send(resources_changed(0));
   large.send(message);
-  CHECK(numbers_of(listen(large)) == std::vector<int>{1});
+  CHECK(numbers_of(listen_on(large)) == std::vector<int>{1});
 }
 
 TEST_CASE("a closed session ends its streams and opens none", "[mcp]") {
-  SseStreams streams(protocol_of("2025-11-25"));
-  const auto standing = listen(streams);
-  streams.send(list_changed(1));
+  SseStreams streams(protocol_named("2025-11-25"));
+  const auto standing = listen_on(streams);
+  streams.send(resources_changed(1));
 
   streams.close();
-  streams.send(list_changed(2));
+  streams.send(resources_changed(2));
 
   CHECK(standing->is_closed());
   CHECK(numbers_of(standing) == std::vector<int>{1});
   CHECK_FALSE(streams.is_open());
-  CHECK(listen(streams)->is_closed());
+  CHECK(listen_on(streams)->is_closed());
 }
 
 TEST_CASE("a client that lost its stream gets the rest, once, on a new connection", "[mcp]") {
