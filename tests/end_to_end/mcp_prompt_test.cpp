@@ -63,7 +63,7 @@ void fill_prompt_vault(const TempFolder& vault) {
   vault.write(".obsidian/daily-notes.json", R"({"folder":"Daily"})");
 }
 
-bool says(const std::string& text, const std::string& part) {
+bool prompt_says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -103,13 +103,13 @@ TEST_CASE("prompts show what the vault holds", "[end_to_end][mcp][B61][B63][B64]
   const auto orphans = client.prompt_text("link_orphans", {{"limit", "50"}});
   const auto broken = client.prompt_text("cleanup_unresolved_links");
 
-  CHECK(says(summary, "4 notes among"));
-  CHECK(says(summary, R"("tag":"garden","count":2)"));
-  CHECK(says(summary, R"("path":"Lone.md")"));
-  CHECK(says(orphans, R"("path":"Lone.md")"));
-  CHECK_FALSE(says(orphans, R"("path":"Leaf.md")"));
-  CHECK(says(broken, R"("target":"Nowhere to go")"));
-  CHECK(says(broken, R"("in":["Hub.md"])"));
+  CHECK(prompt_says(summary, "4 notes among"));
+  CHECK(prompt_says(summary, R"("tag":"garden","count":2)"));
+  CHECK(prompt_says(summary, R"("path":"Lone.md")"));
+  CHECK(prompt_says(orphans, R"("path":"Lone.md")"));
+  CHECK_FALSE(prompt_says(orphans, R"("path":"Leaf.md")"));
+  CHECK(prompt_says(broken, R"("target":"Nowhere to go")"));
+  CHECK(prompt_says(broken, R"("in":["Hub.md"])"));
 }
 
 TEST_CASE("the daily prompt names the note of its date and makes no file",
@@ -124,8 +124,8 @@ TEST_CASE("the daily prompt names the note of its date and makes no file",
   const Json bad =
       client.ask("prompts/get", {{"name", "daily_note"}, {"arguments", {{"date", "May"}}}});
 
-  CHECK(says(there, R"("path":"Daily/2026-05-01.md","exists":true,"body":"- sowed beans)"));
-  CHECK(says(missing, R"("path":"Daily/2026-05-02.md","exists":false)"));
+  CHECK(prompt_says(there, R"("path":"Daily/2026-05-01.md","exists":true,"body":"- sowed beans)"));
+  CHECK(prompt_says(missing, R"("path":"Daily/2026-05-02.md","exists":false)"));
   CHECK(bad["error"]["code"] == -32602);
   CHECK(bad["error"]["data"]["argument"] == "date");
   CHECK(vault_files(vault) == before);
@@ -140,10 +140,10 @@ TEST_CASE("the weekly prompt lists changes of this week and none of another",
   const auto now = client.prompt_text("weekly_review");
   const auto then = client.prompt_text("weekly_review", {{"week_of", "2001-01-07"}});
 
-  CHECK(says(now, R"("path":"Lone.md")"));
-  CHECK(says(then, "from 2001-01-01 to 2001-01-07"));
-  CHECK(says(then, "0 notes"));
-  CHECK_FALSE(says(then, "Lone.md"));
+  CHECK(prompt_says(now, R"("path":"Lone.md")"));
+  CHECK(prompt_says(then, "from 2001-01-01 to 2001-01-07"));
+  CHECK(prompt_says(then, "0 notes"));
+  CHECK_FALSE(prompt_says(then, "Lone.md"));
 }
 
 TEST_CASE("completion offers days for prompts and paths for resources", "[end_to_end][mcp][B62]") {
@@ -173,8 +173,8 @@ TEST_CASE("a stdio client that asks for log lines hears of a call that failed",
 
   client.ask("tools/call", {{"name", "note_read"}, {"arguments", {{"path", "Absent.md"}}}});
 
-  CHECK(says(client.out(), R"("method":"notifications/message")"));
-  CHECK(says(client.out(), R"("code":"not_found")"));
+  CHECK(prompt_says(client.out(), R"("method":"notifications/message")"));
+  CHECK(prompt_says(client.out(), R"("code":"not_found")"));
 }
 
 }  // namespace indx
