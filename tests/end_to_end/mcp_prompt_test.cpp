@@ -37,7 +37,8 @@ class PromptClient {
   std::string prompt_text(const std::string& name, const Json& arguments = Json::object()) {
     wait_until([&] {
       const Json status = ask("tools/call", {{"name", "vault_status"}});
-      return status["result"]["structuredContent"]["indexing"]["state"] == "idle";
+      const Json& content = status["result"]["structuredContent"];
+      return content["indexing"]["state"] == "idle" && content["counts"]["notes"] > 0;
     });
     const Json answer = ask("prompts/get", {{"name", name}, {"arguments", arguments}});
     INFO(answer.dump());
