@@ -36,11 +36,11 @@ class PromptClient {
   /// The text of a prompt, once the vault is indexed.
   std::string prompt_text(const std::string& name, const Json& arguments = Json::object()) {
     wait_until([&] {
-      const Json status = ask("tools/call", {{"name", "vault_status"}});
-      const Json& content = status["result"]["structuredContent"];
+      Json status = ask("tools/call", {{"name", "vault_status"}});
+      Json& content = status["result"]["structuredContent"];
       return content["indexing"]["state"] == "idle" && content["counts"]["notes"] > 0;
     });
-    const Json answer = ask("prompts/get", {{"name", name}, {"arguments", arguments}});
+    Json answer = ask("prompts/get", {{"name", name}, {"arguments", arguments}});
     INFO(answer.dump());
     REQUIRE(answer.contains("result"));
     return answer["result"]["messages"][0]["content"]["text"].get<std::string>();
@@ -76,16 +76,16 @@ TEST_CASE("prompts over stdio are listed with tools of the catalog", "[end_to_en
   for (const auto* scopes : {"vault:read", "vault:read,vault:write"}) {
     PromptClient client(vault, {"--scopes", scopes});
     std::set<std::string> catalog;
-    const Json tools = client.ask("tools/list");
+    Json tools = client.ask("tools/list");
     for (const Json& tool : tools["result"]["tools"]) catalog.insert(tool["name"]);
 
-    const Json listed = client.ask("prompts/list");
+    Json listed = client.ask("prompts/list");
 
     REQUIRE(listed["result"]["prompts"].size() == 5);
     for (const Json& prompt : listed["result"]["prompts"]) {
       CHECK_FALSE(prompt["description"].get<std::string>().empty());
       CHECK_FALSE(prompt["_meta"]["tools"].empty());
-      const Json got = client.ask("prompts/get", {{"name", prompt["name"]}});
+      Json got = client.ask("prompts/get", {{"name", prompt["name"]}});
       CHECK_FALSE(got["result"]["messages"].empty());
       for (const Json& tool : got["result"]["_meta"]["tools"])
         CHECK(catalog.count(tool.get<std::string>()) == 1);
@@ -122,8 +122,7 @@ TEST_CASE("the daily prompt names the note of its date and makes no file",
 
   const auto there = client.prompt_text("daily_note", {{"date", "2026-05-01"}});
   const auto missing = client.prompt_text("daily_note", {{"date", "2026-05-02"}});
-  const Json bad =
-      client.ask("prompts/get", {{"name", "daily_note"}, {"arguments", {{"date", "May"}}}});
+  Json bad = client.ask("prompts/get", {{"name", "daily_note"}, {"arguments", {{"date", "May"}}}});
 
   CHECK(prompt_says(there, R"("path":"Daily/2026-05-01.md","exists":true,"body":"- sowed beans)"));
   CHECK(prompt_says(missing, R"("path":"Daily/2026-05-02.md","exists":false)"));
@@ -153,12 +152,12 @@ TEST_CASE("completion offers days for prompts and paths for resources", "[end_to
   PromptClient client(vault, {"--scopes", "vault:read,path:Daily/**"});
   client.prompt_text("vault_summary");
 
-  const Json days =
+  Json days =
       client.ask("completion/complete", {{"ref", {{"type", "ref/prompt"}, {"name", "daily_note"}}},
                                          {"argument", {{"name", "date"}, {"value", "to"}}}});
-  const Json paths = client.ask("completion/complete",
-                                {{"ref", {{"type", "ref/resource"}, {"uri", "vault://{+path}"}}},
-                                 {"argument", {{"name", "path"}, {"value", ""}}}});
+  Json paths = client.ask("completion/complete",
+                          {{"ref", {{"type", "ref/resource"}, {"uri", "vault://{+path}"}}},
+                           {"argument", {{"name", "path"}, {"value", ""}}}});
 
   CHECK(days["result"]["completion"]["values"] == Json::array({"today", "tomorrow"}));
   CHECK(paths["result"]["completion"]["values"] == Json::array({"Daily/2026-05-01.md"}));
