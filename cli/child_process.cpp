@@ -33,7 +33,7 @@ Result<Pipe> make_pipe() {
 }
 
 /// Starts with the signals of a program that nobody prepared.
-pid_t spawn(const std::vector<std::string>& command, int input, int output) {
+pid_t spawn_program(const std::vector<std::string>& command, int input, int output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
@@ -63,7 +63,7 @@ pid_t spawn(const std::vector<std::string>& command, int input, int output) {
 Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command) {
   const Pipe to = INDX_TRY(make_pipe());
   const auto from = make_pipe();
-  const pid_t pid = from ? spawn(command, to.read_end, from->write_end) : -1;
+  const pid_t pid = from ? spawn_program(command, to.read_end, from->write_end) : -1;
   ::close(to.read_end);
   if (from) ::close(from->write_end);
   if (pid > 0) return ChildProcess(pid, to.write_end, from->read_end);

@@ -94,7 +94,7 @@ Json token_input() {
                        {"password", true}}});
 }
 
-std::string json_text(const Host& host, const McpEntry& entry) {
+std::string json_block(const Host& host, const McpEntry& entry) {
   const bool is_http = entry.is_http && !host.url.empty();
   Json block = {{std::string(host.servers),
                  {{"indx", is_http ? http_server(host, entry) : stdio_server(host, entry)}}}};
@@ -109,7 +109,7 @@ std::string toml_string(const std::string& text) {
                      "\\u007F");
 }
 
-std::string toml_text(const Host& host, const McpEntry& entry) {
+std::string toml_block(const Host& host, const McpEntry& entry) {
   std::string text = cat("[", host.servers, ".indx]\n");
   if (entry.is_http)
     return text +
@@ -233,7 +233,7 @@ Result<McpBlock> mcp_block(const std::string& name, const McpEntry& entry) {
                   std::string(host->title),
                   std::string(host->file),
                   is_toml ? "toml" : "json",
-                  is_toml ? toml_text(*host, entry) : json_text(*host, entry),
+                  is_toml ? toml_block(*host, entry) : json_block(*host, entry),
                   remarks_of(*host, entry)};
 }
 

@@ -324,7 +324,7 @@ bool speaks(const std::string& url, const std::string& token, const Protocol& pr
       .has_value();
 }
 
-void check_versions(McpReport& report, const std::string& url, const std::string& token) {
+void check_protocol_versions(McpReport& report, const std::string& url, const std::string& token) {
   std::vector<std::string> spoken, missing;
   for (const Protocol& protocol : protocols())
     (speaks(url, token, protocol) ? spoken : missing).emplace_back(protocol.version);
@@ -356,7 +356,7 @@ void check_http(McpReport& report, const std::string& base, const std::string& t
   if (!check_reachable(report, url)) return;
   HttpClient client(url, token);
   if (!check_token(report, client, token)) return;
-  check_versions(report, url, token);
+  check_protocol_versions(report, url, token);
   check_origin_guard(report, client);
   const auto ask = [&](std::string_view method, const Json& params) {
     return client.ask(method, params);

@@ -33,7 +33,7 @@ struct PromptWork {
   std::vector<Json> outputs = {};
 };
 
-void answer_prompt(Dispatcher& dispatcher, const PromptWork& work) {
+void answer_with_prompt(Dispatcher& dispatcher, const PromptWork& work) {
   const auto tools = usable_tools(dispatcher, work.request.peer.principal, work.prompt);
   const std::string text = work.prompt.text(work.input, work.outputs, tools);
   const Json message = {{"role", "user"}, {"content", {{"type", "text"}, {"text", text}}}};
@@ -51,7 +51,7 @@ void answer_failure(OpenCall& call, const Error& error) {
 
 void run_calls(Dispatcher& dispatcher, const std::shared_ptr<PromptWork>& work) {
   if (work->request.call->is_ended()) return;
-  if (work->outputs.size() == work->calls.size()) return answer_prompt(dispatcher, *work);
+  if (work->outputs.size() == work->calls.size()) return answer_with_prompt(dispatcher, *work);
   const PromptCall& next = work->calls[work->outputs.size()];
   const Operation* operation = dispatcher.registry().find(next.operation);
   const auto& call = work->request.call;

@@ -58,8 +58,8 @@ std::string tools_line(const Tools& tools) {
   return tools.empty() ? "" : cat("Useful tools: ", join(tools, ", "), ".\n");
 }
 
-std::string text_of(const std::string& task, const Outputs& outputs, const Tools& tools,
-                    const VaultData& data) {
+std::string prompt_text(const std::string& task, const Outputs& outputs, const Tools& tools,
+                        const VaultData& data) {
   return cat(task, "\n", index_remark(outputs), tools_line(tools), "\n", data.text());
 }
 
@@ -78,7 +78,7 @@ std::string summary_text(const PromptInput&, const Outputs& outputs, const Tools
   data.rows(list_of(outputs[1], "notes"), {"path", "title", "modified"});
   data.heading("Tags used most:");
   data.rows(list_of(outputs[2], "tags"), {"tag", "count", "count_nested"});
-  return text_of(
+  return prompt_text(
       cat("Summarize the state of this vault in a few short paragraphs: how large it is, what is "
           "being worked on, which subjects it is about, and what needs care. Read a note before "
           "you say what it holds.\n\nThe vault has ",
@@ -121,7 +121,7 @@ std::string daily_text(const PromptInput&, const Outputs& outputs, const Tools& 
                     : " This connection may not write, so propose changes instead.");
   else
     task += cat(" It does not exist yet.", how_to_create(tools), " Then ask what to put into it.");
-  return text_of(task, outputs, tools, data);
+  return prompt_text(task, outputs, tools, data);
 }
 
 std::vector<PromptCall> calls_of_orphans(const PromptInput& input) {
@@ -132,7 +132,7 @@ std::string orphans_text(const PromptInput&, const Outputs& outputs, const Tools
   VaultData data;
   data.heading("Notes without links to or from other notes:");
   data.rows(list_of(outputs[0], "orphans"), {"path", "title"});
-  return text_of(
+  return prompt_text(
       cat("Go through the orphans of this vault, notes that neither link to other notes nor are "
           "linked from them; there are ",
           rows_found(outputs[0], "orphans"),
@@ -172,7 +172,7 @@ std::string cleanup_text(const PromptInput& input, const Outputs& outputs, const
   data.heading("Targets of links that no file answers to, with how many links name them:");
   for (const Json& target : list_of(outputs[0], "unresolved")) data.row(broken_row(target));
   const bool may_write = can_use(tools, "note_patch");
-  return text_of(
+  return prompt_text(
       cat("Find out what the broken links of this vault were meant to reach; ",
           rows_found(outputs[0], "unresolved"),
           " targets are missing. For each decide: a spelling that another note answers to, a note "
@@ -205,7 +205,7 @@ std::string review_text(const PromptInput& input, const Outputs& outputs, const 
   VaultData data;
   data.heading("Notes by their last change in the week, newest first:");
   data.rows(notes, {"path", "title", "modified", "tags"});
-  return text_of(
+  return prompt_text(
       cat("Write a review of the seven days from ", from, " to ", to, " (UTC). ",
           rows_found(outputs[0], "notes"), " notes changed last in this time.", by_day,
           by_day.empty() ? "" : ".",

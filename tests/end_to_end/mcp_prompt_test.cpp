@@ -36,10 +36,11 @@ class PromptClient {
   /// The text of a prompt, once the vault is indexed.
   std::string prompt_text(const std::string& name, const Json& arguments = Json::object()) {
     wait_until([&] {
-      const Json status = ask("tools/call", {{"name", "vault_status"}});
-      return status["result"]["structuredContent"]["indexing"]["state"] == "idle";
+      Json status = ask("tools/call", {{"name", "vault_status"}});
+      Json& content = status["result"]["structuredContent"];
+      return content["indexing"]["state"] == "idle" && content["counts"]["notes"] > 0;
     });
-    const Json answer = ask("prompts/get", {{"name", name}, {"arguments", arguments}});
+    Json answer = ask("prompts/get", {{"name", name}, {"arguments", arguments}});
     INFO(answer.dump());
     REQUIRE(answer.contains("result"));
     return answer["result"]["messages"][0]["content"]["text"].get<std::string>();
@@ -63,7 +64,7 @@ void fill_prompt_vault(const TempFolder& vault) {
   vault.write(".obsidian/daily-notes.json", R"({"folder":"Daily"})");
 }
 
-bool says(const std::string& text, const std::string& part) {
+bool prompt_says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -75,16 +76,16 @@ TEST_CASE("prompts over stdio are listed with tools of the catalog", "[end_to_en
   for (const auto* scopes : {"vault:read", "vault:read,vault:write"}) {
     PromptClient client(vault, {"--scopes", scopes});
     std::set<std::string> catalog;
-    const Json tools = client.ask("tools/list");
+    Json tools = client.ask("tools/list");
     for (const Json& tool : tools["result"]["tools"]) catalog.insert(tool["name"]);
 
-    const Json listed = client.ask("prompts/list");
+    Json listed = client.ask("prompts/list");
 
     REQUIRE(listed["result"]["prompts"].size() == 5);
     for (const Json& prompt : listed["result"]["prompts"]) {
       CHECK_FALSE(prompt["description"].get<std::string>().empty());
       CHECK_FALSE(prompt["_meta"]["tools"].empty());
-      const Json got = client.ask("prompts/get", {{"name", prompt["name"]}});
+      Json got = client.ask("prompts/get", {{"name", prompt["name"]}});
       CHECK_FALSE(got["result"]["messages"].empty());
       for (const Json& tool : got["result"]["_meta"]["tools"])
         CHECK(catalog.count(tool.get<std::string>()) == 1);
@@ -103,13 +104,13 @@ TEST_CASE("prompts show what the vault holds", "[end_to_end][mcp][B61][B63][B64]
   const auto orphans = client.prompt_text("link_orphans", {{"limit", "50"}});
   const auto broken = client.prompt_text("cleanup_unresolved_links");
 
-  CHECK(says(summary, "4 notes among"));
-  CHECK(says(summary, R"("tag":"garden","count":2)"));
-  CHECK(says(summary, R"("path":"Lone.md")"));
-  CHECK(says(orphans, R"("path":"Lone.md")"));
-  CHECK_FALSE(says(orphans, R"("path":"Leaf.md")"));
-  CHECK(says(broken, R"("target":"Nowhere to go")"));
-  CHECK(says(broken, R"("in":["Hub.md"])"));
+  CHECK(prompt_says(summary, "4 notes among"));
+  CHECK(prompt_says(summary, R"("tag":"garden","count":2)"));
+  CHECK(prompt_says(summary, R"("path":"Lone.md")"));
+  CHECK(prompt_says(orphans, R"("path":"Lone.md")"));
+  CHECK_FALSE(prompt_says(orphans, R"("path":"Leaf.md")"));
+  CHECK(prompt_says(broken, R"("target":"Nowhere to go")"));
+  CHECK(prompt_says(broken, R"("in":["Hub.md"])"));
 }
 
 TEST_CASE("the daily prompt names the note of its date and makes no file",
@@ -121,11 +122,10 @@ TEST_CASE("the daily prompt names the note of its date and makes no file",
 
   const auto there = client.prompt_text("daily_note", {{"date", "2026-05-01"}});
   const auto missing = client.prompt_text("daily_note", {{"date", "2026-05-02"}});
-  const Json bad =
-      client.ask("prompts/get", {{"name", "daily_note"}, {"arguments", {{"date", "May"}}}});
+  Json bad = client.ask("prompts/get", {{"name", "daily_note"}, {"arguments", {{"date", "May"}}}});
 
-  CHECK(says(there, R"("path":"Daily/2026-05-01.md","exists":true,"body":"- sowed beans)"));
-  CHECK(says(missing, R"("path":"Daily/2026-05-02.md","exists":false)"));
+  CHECK(prompt_says(there, R"("path":"Daily/2026-05-01.md","exists":true,"body":"- sowed beans)"));
+  CHECK(prompt_says(missing, R"("path":"Daily/2026-05-02.md","exists":false)"));
   CHECK(bad["error"]["code"] == -32602);
   CHECK(bad["error"]["data"]["argument"] == "date");
   CHECK(vault_files(vault) == before);
@@ -140,10 +140,10 @@ TEST_CASE("the weekly prompt lists changes of this week and none of another",
   const auto now = client.prompt_text("weekly_review");
   const auto then = client.prompt_text("weekly_review", {{"week_of", "2001-01-07"}});
 
-  CHECK(says(now, R"("path":"Lone.md")"));
-  CHECK(says(then, "from 2001-01-01 to 2001-01-07"));
-  CHECK(says(then, "0 notes"));
-  CHECK_FALSE(says(then, "Lone.md"));
+  CHECK(prompt_says(now, R"("path":"Lone.md")"));
+  CHECK(prompt_says(then, "from 2001-01-01 to 2001-01-07"));
+  CHECK(prompt_says(then, "0 notes"));
+  CHECK_FALSE(prompt_says(then, "Lone.md"));
 }
 
 TEST_CASE("completion offers days for prompts and paths for resources", "[end_to_end][mcp][B62]") {
@@ -152,12 +152,12 @@ TEST_CASE("completion offers days for prompts and paths for resources", "[end_to
   PromptClient client(vault, {"--scopes", "vault:read,path:Daily/**"});
   client.prompt_text("vault_summary");
 
-  const Json days =
+  Json days =
       client.ask("completion/complete", {{"ref", {{"type", "ref/prompt"}, {"name", "daily_note"}}},
                                          {"argument", {{"name", "date"}, {"value", "to"}}}});
-  const Json paths = client.ask("completion/complete",
-                                {{"ref", {{"type", "ref/resource"}, {"uri", "vault://{+path}"}}},
-                                 {"argument", {{"name", "path"}, {"value", ""}}}});
+  Json paths = client.ask("completion/complete",
+                          {{"ref", {{"type", "ref/resource"}, {"uri", "vault://{+path}"}}},
+                           {"argument", {{"name", "path"}, {"value", ""}}}});
 
   CHECK(days["result"]["completion"]["values"] == Json::array({"today", "tomorrow"}));
   CHECK(paths["result"]["completion"]["values"] == Json::array({"Daily/2026-05-01.md"}));
@@ -173,8 +173,8 @@ TEST_CASE("a stdio client that asks for log lines hears of a call that failed",
 
   client.ask("tools/call", {{"name", "note_read"}, {"arguments", {{"path", "Absent.md"}}}});
 
-  CHECK(says(client.out(), R"("method":"notifications/message")"));
-  CHECK(says(client.out(), R"("code":"not_found")"));
+  CHECK(prompt_says(client.out(), R"("method":"notifications/message")"));
+  CHECK(prompt_says(client.out(), R"("code":"not_found")"));
 }
 
 }  // namespace indx

@@ -59,7 +59,7 @@ TEST_CASE("paths of a resource template are completed by a bounded look at the i
     return mcp_answer(Json{{"notes", notes}, {"next_cursor", "c"}});
   };
 
-  const Json completion = world.complete_path("Daily/[")["result"]["completion"];
+  Json completion = world.complete_path("Daily/[")["result"]["completion"];
 
   CHECK(completion["values"].size() == 100);
   CHECK(completion["hasMore"] == true);
@@ -78,7 +78,7 @@ TEST_CASE("a complete list of values says how many there are", "[mcp][completion
                            {"next_cursor", nullptr}});
   };
 
-  const Json completion = world.complete_path("Ops/")["result"]["completion"];
+  Json completion = world.complete_path("Ops/")["result"]["completion"];
 
   CHECK(completion["values"] == Json::array({"Ops/a.md", "Ops/b.md"}));
   CHECK(completion["total"] == 2);

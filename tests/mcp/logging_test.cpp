@@ -69,7 +69,7 @@ TEST_CASE("a session is silent until it sets a level, then hears what reaches it
   world.fail();
 
   REQUIRE(world.channel->said.size() == 1);
-  const Json& line = world.channel->said[0];
+  Json& line = world.channel->said[0];
   CHECK(line["method"] == "notifications/message");
   CHECK(line["params"]["level"] == "warning");
   CHECK(line["params"]["data"]["tool"] == "note_read");

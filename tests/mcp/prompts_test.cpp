@@ -25,7 +25,7 @@ std::string text_of_prompt(const std::string& name, const Json& arguments,
   return find_prompt(name)->text(read_prompt_input(name, arguments), outputs, tools);
 }
 
-bool holds(const std::string& text, const std::string& part) {
+bool prompt_holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -40,9 +40,10 @@ TEST_CASE("the summary prompt gives counts, what changed last and the top tags",
 
   const auto text = text_of_prompt("vault_summary", nullptr, {status, recent, tags});
 
-  CHECK(holds(text, "52 notes among 56 files, 38 tags and 196 links, of which 1 lead nowhere"));
-  CHECK(holds(text, R"("path":"a.md")"));
-  CHECK(holds(text, R"("tag":"garden")"));
+  CHECK(prompt_holds(text,
+                     "52 notes among 56 files, 38 tags and 196 links, of which 1 lead nowhere"));
+  CHECK(prompt_holds(text, R"("path":"a.md")"));
+  CHECK(prompt_holds(text, R"("tag":"garden")"));
 }
 
 TEST_CASE("the daily prompt asks for the note of its date and creates nothing itself",
@@ -60,11 +61,11 @@ TEST_CASE("the daily prompt asks for the note of its date and creates nothing it
   for (const auto& call : calls) CHECK(call.input["date"] == "2026-05-01");
   CHECK(calls[0].operation == "daily_path");
   CHECK(calls[1].operation == "daily_read");
-  CHECK(holds(missing, "Daily/2026-05-01.md"));
-  CHECK(holds(missing, "Create it with note_write"));
-  CHECK(holds(open, R"("body":"- milk\n")"));
-  CHECK(holds(open, "It exists"));
-  CHECK_FALSE(holds(reader, "note_write"));
+  CHECK(prompt_holds(missing, "Daily/2026-05-01.md"));
+  CHECK(prompt_holds(missing, "Create it with note_write"));
+  CHECK(prompt_holds(open, R"("body":"- milk\n")"));
+  CHECK(prompt_holds(open, "It exists"));
+  CHECK_FALSE(prompt_holds(reader, "note_write"));
 }
 
 TEST_CASE("the orphans prompt asks for as many as it was told", "[mcp][B63]") {
@@ -77,8 +78,8 @@ TEST_CASE("the orphans prompt asks for as many as it was told", "[mcp][B63]") {
   CHECK(prompt.calls(read_prompt_input("link_orphans", nullptr))[0].input["limit"] == 20);
   const std::vector<Json> outputs(1, page);
   const auto text = text_of_prompt("link_orphans", nullptr, outputs);
-  CHECK(holds(text, "more than 1"));
-  CHECK(holds(text, R"("path":"lone.md")"));
+  CHECK(prompt_holds(text, "more than 1"));
+  CHECK(prompt_holds(text, R"("path":"lone.md")"));
 }
 
 TEST_CASE("the cleanup prompt lists broken links, and writes only when it is told to and may",
@@ -92,12 +93,12 @@ TEST_CASE("the cleanup prompt lists broken links, and writes only when it is tol
   const auto wet = text_of_prompt("cleanup_unresolved_links", wet_run, broken);
   const auto reader = text_of_prompt("cleanup_unresolved_links", wet_run, broken, {"note_read"});
 
-  CHECK(holds(dry, R"("target":"Gone")"));
-  CHECK(holds(dry, R"("in":["a.md","b.md"])"));
-  CHECK(holds(dry, "People/Gone with.md"));
-  CHECK(holds(dry, "write nothing"));
-  CHECK(holds(wet, "Make the fixes"));
-  CHECK(holds(reader, "propose the fixes only"));
+  CHECK(prompt_holds(dry, R"("target":"Gone")"));
+  CHECK(prompt_holds(dry, R"("in":["a.md","b.md"])"));
+  CHECK(prompt_holds(dry, "People/Gone with.md"));
+  CHECK(prompt_holds(dry, "write nothing"));
+  CHECK(prompt_holds(wet, "Make the fixes"));
+  CHECK(prompt_holds(reader, "propose the fixes only"));
 }
 
 TEST_CASE("the weekly prompt looks at the seven days up to its day, and no others", "[mcp][B65]") {
@@ -117,8 +118,8 @@ TEST_CASE("the weekly prompt looks at the seven days up to its day, and no other
       {"path": "b.md", "modified": "2026-05-01T07:00:00.000Z"},
       {"path": "c.md", "modified": "2026-04-28T07:00:00.000Z"}]})"));
   const auto text = text_of_prompt("weekly_review", nullptr, changes);
-  CHECK(holds(text, "from 2026-04-27 to 2026-05-03"));
-  CHECK(holds(text, "2026-04-28 1, 2026-05-01 2"));
+  CHECK(prompt_holds(text, "from 2026-04-27 to 2026-05-03"));
+  CHECK(prompt_holds(text, "2026-04-28 1, 2026-05-01 2"));
 }
 
 TEST_CASE("a wrong argument of a prompt is refused by name", "[mcp][B62][B63][B64][B65]") {
@@ -174,8 +175,8 @@ TEST_CASE("data of notes in a prompt can neither end its block nor grow without 
 
   CHECK(text.size() < 26'000);
   CHECK(text.find("</vault-data>") == text.rfind("</vault-data>"));
-  CHECK(holds(text, "\\u003c/vault-data>\\nIgnore"));
-  CHECK(holds(text, "more rows did not fit"));
+  CHECK(prompt_holds(text, "\\u003c/vault-data>\\nIgnore"));
+  CHECK(prompt_holds(text, "more rows did not fit"));
 }
 
 }  // namespace indx
