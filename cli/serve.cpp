@@ -109,10 +109,10 @@ int run_serve(const Invocation& invocation, const Environment& env, const Regist
   const auto dispatcher = make_dispatcher(registry, **engine);
   Router router;
   add_rest_routes(router, *dispatcher);
-  McpOptions mcp_options;
-  mcp_options.has_fixtures =
+  McpOptions mcp_settings;
+  mcp_settings.has_fixtures =
       is_loopback(config->host) && env("MCP_CONFORMANCE_FIXTURES").value_or("") == "1";
-  const auto mcp = make_mcp_http(*dispatcher, mcp_options);
+  const auto mcp = make_mcp_http(*dispatcher, mcp_settings);
   mcp->add_routes(router);
   ServerConfig listener = server_config(*config);
   listener.plan_body = plan_bodies(router, *dispatcher, config->index_dir, listener.max_body_bytes,
