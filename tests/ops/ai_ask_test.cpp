@@ -374,13 +374,13 @@ TEST_CASE("the context stays within the limit of a prompt", "[ops][G20][D12][D61
 
 TEST_CASE("a job that starts again neither searches nor asks twice", "[ops][E5]") {
   AskedNotes world;
-  const auto usual = world.generate;
+  const auto ordinary = world.generate;
   world.generate = [](const GenerateRequest&, const std::string&) -> Result<GenerateReply> {
     throw std::runtime_error("crash");
   };
   CHECK_THROWS(run_operation(world, ai_ask(), question_call(), true));
   const auto searches = world.words.asked.size();
-  world.generate = usual;
+  world.generate = ordinary;
 
   const Json first = *run_operation(world, ai_ask(), question_call(), true);
   const Json again = *run_operation(world, ai_ask(), question_call(), true);
@@ -393,13 +393,13 @@ TEST_CASE("a job that starts again neither searches nor asks twice", "[ops][E5]"
 
 TEST_CASE("a job whose note changed since its search works from the others", "[ops][D40]") {
   AskedNotes world;
-  const auto usual = world.generate;
+  const auto ordinary = world.generate;
   world.generate = [](const GenerateRequest&, const std::string&) -> Result<GenerateReply> {
     throw std::runtime_error("crash");
   };
   CHECK_THROWS(run_operation(world, ai_ask(), question_call(), true));
   world.files["Private/roses.md"] += "edit\n";
-  world.generate = usual;
+  world.generate = ordinary;
 
   const Json answer = *run_operation(world, ai_ask(), question_call(), true);
 

@@ -224,10 +224,10 @@ TEST_CASE("a note that gives orders or carries fake citations changes nothing",
 
 TEST_CASE("a note edited during the call keeps its properties", "[ops][D40]") {
   PlanNotes world;
-  const auto usual = world.generate;
+  const auto ordinary = world.generate;
   world.generate = [&](const GenerateRequest& request, const std::string& item) {
     if (item == "b.md") world.files["b.md"] += "edit\n";
-    return usual(request, item);
+    return ordinary(request, item);
   };
 
   const Json answer = *run_operation(world, ai_metadata(),
@@ -239,14 +239,14 @@ TEST_CASE("a note edited during the call keeps its properties", "[ops][D40]") {
 
 TEST_CASE("an answer in another form is a warning for that note", "[ops][C62]") {
   PlanNotes world;
-  const auto usual = world.generate;
+  const auto ordinary = world.generate;
   world.generate = [&](const GenerateRequest& request,
                        const std::string& item) -> Result<GenerateReply> {
     if (item == "b.md")
       return make_error(
           Reason::AiProviderError, "broken",
           {{"cause", "schema"}, {"usage", {{"input_tokens", 7}, {"output_tokens", 1}}}});
-    return usual(request, item);
+    return ordinary(request, item);
   };
 
   const Json answer = *run_operation(world, ai_metadata(), owner_call());

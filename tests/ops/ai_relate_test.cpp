@@ -216,11 +216,11 @@ TEST_CASE("without a chat model rules give the relations, always the same, and n
   }
   CHECK(world.relate().value() == answer);
 
-  const Json plain = *world.relate({{"classify", false}});
-  CHECK(plain["warnings"].empty());
-  CHECK_FALSE(plain["edges"][0].contains("relation"));
-  CHECK_FALSE(plain["edges"][0].contains("confidence"));
-  CHECK_FALSE(plain["edges"][0].contains("rationale"));
+  const Json unclassified = *world.relate({{"classify", false}});
+  CHECK(unclassified["warnings"].empty());
+  CHECK_FALSE(unclassified["edges"][0].contains("relation"));
+  CHECK_FALSE(unclassified["edges"][0].contains("confidence"));
+  CHECK_FALSE(unclassified["edges"][0].contains("rationale"));
 }
 
 TEST_CASE("the mode says what notes are compared by", "[ops][C36]") {
@@ -340,10 +340,10 @@ TEST_CASE("a hostile note is data: its orders and fake citations give no relatio
 TEST_CASE("a related note that changes during the call is cited no more", "[ops][D40][D65]") {
   CompostNotes world;
   world.can_generate = true;
-  const auto usual = world.generate;
+  const auto ordinary = world.generate;
   world.generate = [&](const GenerateRequest& request, const std::string& item) {
     world.files["p1.md"] += "edit\n";
-    return usual(request, item);
+    return ordinary(request, item);
   };
 
   const Json answer = *world.relate();
@@ -468,16 +468,16 @@ TEST_CASE("notes that AI may not read are no source, no candidate and no way bet
 TEST_CASE("a job that starts again asks the model about no source twice", "[ops][C43][E5]") {
   CompostNotes world;
   world.can_generate = true;
-  const auto usual = world.generate;
+  const auto ordinary = world.generate;
   int calls_left = 1;
   world.generate = [&](const GenerateRequest& request, const std::string& item) {
     if (calls_left-- == 0) throw std::runtime_error("crash");
-    return usual(request, item);
+    return ordinary(request, item);
   };
   const Json call{{"source", {{"kind", "paths"}, {"paths", {"c1.md", "p1.md"}}}}};
   CHECK_THROWS(world.relate(call, true));
   CHECK(world.requests.size() == 2);
-  world.generate = usual;
+  world.generate = ordinary;
 
   const Json answer = *world.relate(call, true);
 

@@ -212,10 +212,10 @@ TEST_CASE("a hostile note reaches the model as data and its fake citations prove
 
 TEST_CASE("a note that changes during the call is cited no more", "[ops][D40][D65]") {
   GardenNotes world;
-  const auto usual = world.generate;
+  const auto ordinary = world.generate;
   world.generate = [&](const GenerateRequest& request, const std::string& item) {
     world.files["a.md"] += "edit\n";
-    return usual(request, item);
+    return ordinary(request, item);
   };
 
   const Json answer = *run_operation(world, ai_summarize(), summary_call());
@@ -243,9 +243,9 @@ TEST_CASE("what does not fit one prompt is summarized in parts that are joined",
 
 TEST_CASE("a reduction that is too large itself is a tree", "[ops][C10][D12]") {
   ManyNotes world;
-  const auto usual = world.generate;
+  const auto ordinary = world.generate;
   world.generate = [&](const GenerateRequest& request, const std::string& item) {
-    auto reply = usual(request, item);
+    auto reply = ordinary(request, item);
     const bool is_part = !request.system.starts_with("You join");
     if (is_part) reply->structured["text"] = std::string(3000, 'x');
     return reply;
@@ -261,9 +261,9 @@ TEST_CASE("a reduction that is too large itself is a tree", "[ops][C10][D12]") {
 
 TEST_CASE("what no reduction makes small enough is refused with its size", "[ops][D61]") {
   ManyNotes world;
-  const auto usual = world.generate;
+  const auto ordinary = world.generate;
   world.generate = [&](const GenerateRequest& request, const std::string& item) {
-    auto reply = usual(request, item);
+    auto reply = ordinary(request, item);
     reply->structured["text"] = std::string(7000, 'x');
     return reply;
   };
@@ -281,10 +281,10 @@ TEST_CASE("what no reduction makes small enough is refused with its size", "[ops
 
 TEST_CASE("a name that no part has supports nothing in the joined summary", "[ops][D40]") {
   ManyNotes world;
-  const auto usual = world.generate;
+  const auto ordinary = world.generate;
   world.generate = [&](const GenerateRequest& request,
                        const std::string& item) -> Result<GenerateReply> {
-    if (!request.system.starts_with("You join")) return usual(request, item);
+    if (!request.system.starts_with("You join")) return ordinary(request, item);
     return summary_of({point("Joined.", "c1"), point("Made up.", "c99999"), point("Also.", "x")});
   };
 
@@ -298,15 +298,15 @@ TEST_CASE("a name that no part has supports nothing in the joined summary", "[op
 
 TEST_CASE("a job that starts again asks only about the parts that are not done", "[ops][C10][E5]") {
   ManyNotes world;
-  const auto usual = world.generate;
+  const auto ordinary = world.generate;
   int calls_left = 2;
   world.generate = [&](const GenerateRequest& request, const std::string& item) {
     if (calls_left-- == 0) throw std::runtime_error("crash");
-    return usual(request, item);
+    return ordinary(request, item);
   };
   CHECK_THROWS(run_operation(world, ai_summarize(), summary_call(), true));
   CHECK(world.parts == 2);
-  world.generate = usual;
+  world.generate = ordinary;
 
   const Json answer = *run_operation(world, ai_summarize(), summary_call(), true);
 
@@ -319,14 +319,14 @@ TEST_CASE("a job that starts again asks only about the parts that are not done",
 
 TEST_CASE("a part that fails is a warning, the rest is summarized", "[ops][C10]") {
   ManyNotes world;
-  const auto usual = world.generate;
+  const auto ordinary = world.generate;
   world.generate = [&](const GenerateRequest& request,
                        const std::string& item) -> Result<GenerateReply> {
     if (world.parts == 1 && !request.system.starts_with("You join")) {
       ++world.parts;
       return make_error(Reason::AiProviderError, "broken");
     }
-    return usual(request, item);
+    return ordinary(request, item);
   };
 
   const Json answer = *run_operation(world, ai_summarize(), summary_call());

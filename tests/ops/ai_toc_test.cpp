@@ -213,15 +213,15 @@ TEST_CASE("a text without headings is told by what its parts are about", "[ops][
   TocNotes world(
       {{"plain.md", garden + database}, {"titled.md", "# Both\n\n" + garden + database}});
 
-  const Json plain = *toc_of(world, "plain.md");
-  INFO(plain.dump(1));
-  REQUIRE(plain["toc_tree"].size() == 2);
-  for (const auto& node : plain["toc_tree"]) {
+  const Json untitled = *toc_of(world, "untitled.md");
+  INFO(untitled.dump(1));
+  REQUIRE(untitled["toc_tree"].size() == 2);
+  for (const auto& node : untitled["toc_tree"]) {
     CHECK_FALSE(node["title"].get<std::string>().empty());
     CHECK_FALSE(node.contains("anchor"));
   }
-  CHECK(plain["citations"].size() == 2);
-  CHECK(plain["citations"][1]["snippet"].get<std::string>().starts_with("The database keeps"));
+  CHECK(untitled["citations"].size() == 2);
+  CHECK(untitled["citations"][1]["snippet"].get<std::string>().starts_with("The database keeps"));
   CHECK(plain["toc_markdown"].get<std::string>().find("[[") == std::string::npos);
 
   const Json titled = *toc_of(world, "titled.md");

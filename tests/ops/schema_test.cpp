@@ -244,8 +244,8 @@ TEST_CASE("secret arguments are taken out of an input and put back", "[ops][jobs
   CHECK(secrets.size() == 3);
   CHECK(with_secrets(shown, secrets) == input);
   CHECK(with_secrets(input, Json()) == input);
-  Json plain{{"accounts", Json::array()}, {"by_name", Json::object()}};
-  CHECK(take_secrets(node, plain).is_null());
+  Json without_any{{"accounts", Json::array()}, {"by_name", Json::object()}};
+  CHECK(take_secrets(node, without_any).is_null());
 }
 
 TEST_CASE("a wrong secret on a command line is not repeated", "[ops][jobs-65]") {
