@@ -213,7 +213,7 @@ TEST_CASE("a text without headings is told by what its parts are about", "[ops][
   TocNotes world(
       {{"plain.md", garden + database}, {"titled.md", "# Both\n\n" + garden + database}});
 
-  const Json untitled = *toc_of(world, "untitled.md");
+  const Json untitled = *toc_of(world, "plain.md");
   INFO(untitled.dump(1));
   REQUIRE(untitled["toc_tree"].size() == 2);
   for (const auto& node : untitled["toc_tree"]) {
