@@ -136,13 +136,14 @@ Json tool_descriptor(const Tool& tool, const Principal& principal, const Protoco
       principal.has(Scope::VaultWrite) ? SchemaReader::Writer : SchemaReader::Reader;
 
   Json result = {{"name", tool.name}};
-  if (protocol.has_structured_content) result["title"] = title;
+  if (protocol.has_title) result["title"] = title;
   result["description"] = prefix_at_grapheme(text, kMaxDescriptionBytes);
   result["inputSchema"] = tool.group ? group_schema(tool, reader) : input_schema(first, reader);
   if (protocol.has_structured_content && has_output_schema(tool))
     result["outputSchema"] = output_schema(first);
+  if (!protocol.has_annotations) return result;
   result["annotations"] = hints(tool, principal);
-  if (!protocol.has_structured_content) result["annotations"]["title"] = title;
+  if (!protocol.has_title) result["annotations"]["title"] = title;
   return result;
 }
 

@@ -1,12 +1,60 @@
 #include "mcp/protocol.hpp"
 
+#include <algorithm>
+
 namespace indx {
 
+namespace {
+
+/// Each version adds to the one before it.
+std::vector<Protocol> oldest_first() {
+  std::vector<Protocol> rows;
+  Protocol row{.version = "2024-11-05"};
+  rows.push_back(row);
+
+  row.version = "2025-03-26";
+  row.has_batch = true;
+  row.has_annotations = true;
+  row.has_audio = true;
+  row.has_progress_message = true;
+  row.has_completions = true;
+  rows.push_back(row);
+
+  row.version = "2025-06-18";
+  row.has_batch = false;
+  row.has_completion_context = true;
+  row.has_structured_content = true;
+  row.has_title = true;
+  row.has_resource_links = true;
+  row.has_item_meta = true;
+  row.has_elicitation = true;
+  rows.push_back(row);
+
+  row.version = "2025-11-25";
+  row.has_icons = true;
+  row.has_tasks = true;
+  row.has_priming_event = true;
+  rows.push_back(row);
+
+  row.version = "2026-07-28";
+  row.era = Era::Modern;
+  row.has_tasks = false;
+  row.has_priming_event = false;
+  row.has_task_extension = true;
+  row.has_caching_hints = true;
+  row.resource_not_found = kRpcInvalidParams;
+  rows.push_back(row);
+  return rows;
+}
+
+}  // namespace
+
 const std::vector<Protocol>& protocols() {
-  static const std::vector<Protocol> rows = {
-      {.version = "2025-11-25", .has_priming_event = true},
-      {.version = "2025-06-18"},
-  };
+  static const std::vector<Protocol> rows = [] {
+    std::vector<Protocol> made = oldest_first();
+    std::reverse(made.begin(), made.end());
+    return made;
+  }();
   return rows;
 }
 
@@ -24,11 +72,25 @@ const Protocol& negotiate_protocol(std::string_view asked) {
   return protocols().front();
 }
 
-Json server_info() { return {{"name", "indx"}, {"title", "indx"}, {"version", "0.1.0"}}; }
+Json server_info(const Protocol& protocol) {
+  Json info = {{"name", "indx"}, {"version", "0.1.0"}};
+  if (protocol.has_title) info["title"] = "indx";
+  return info;
+}
 
-Json server_capabilities(const Protocol&) {
-  return {{"tools", {{"listChanged", false}}},
-          {"resources", {{"subscribe", false}, {"listChanged", false}}}};
+Json server_capabilities(const Protocol& protocol) {
+  Json offered = {{"tools", {{"listChanged", false}}},
+                  {"resources", {{"subscribe", true}, {"listChanged", true}}},
+                  {"prompts", {{"listChanged", false}}},
+                  {"logging", Json::object()}};
+  if (protocol.has_completions) offered["completions"] = Json::object();
+  if (protocol.has_tasks)
+    offered["tasks"] = {{"list", Json::object()},
+                        {"cancel", Json::object()},
+                        {"requests", {{"tools", {{"call", Json::object()}}}}}};
+  if (protocol.has_task_extension)
+    offered["extensions"] = {{"io.modelcontextprotocol/tasks", Json::object()}};
+  return offered;
 }
 
 std::string_view server_instructions() {

@@ -57,7 +57,7 @@ McpServer::Handshake McpServer::initialize(const RpcMessage& message) const {
   const Protocol& protocol = negotiate_protocol(*version);
   Json result = {{"protocolVersion", protocol.version},
                  {"capabilities", server_capabilities(protocol)},
-                 {"serverInfo", server_info()},
+                 {"serverInfo", server_info(protocol)},
                  {"instructions", server_instructions()}};
   return {{.message = rpc_result(message.id, std::move(result))},
           &protocol,

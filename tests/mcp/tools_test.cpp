@@ -60,6 +60,8 @@ TEST_CASE("a tool's schemas are the portable projections of the operation's", "[
     CHECK(tool["inputSchema"] == to_portable_schema(operation.input));
     CHECK(tool["inputSchema"]["type"] == "object");
     CHECK(tool["inputSchema"]["additionalProperties"] == false);
+    CHECK(tool.contains("outputSchema") != operation.needs_provider);
+    if (operation.needs_provider) continue;
     CHECK(tool["outputSchema"]["type"] == "object");
     if (operation.execution == Execution::Inline)
       CHECK(tool["outputSchema"] == to_portable_output(operation.output));
@@ -75,7 +77,7 @@ TEST_CASE("the output schema of a tool that may become a job admits the job", "[
 }
 
 TEST_CASE("an old protocol gets no structured content, title or output schema", "[mcp]") {
-  const Protocol old{.version = "2025-03-26", .has_structured_content = false};
+  const Protocol& old = *find_protocol("2025-03-26");
   const Json tool = fake_descriptor("note_read", old);
   const Json result = tool_result(fake_operation("note_write"), {{"path", "a.md"}}, {}, old);
 
@@ -84,6 +86,9 @@ TEST_CASE("an old protocol gets no structured content, title or output schema", 
   CHECK_FALSE(tool.contains("title"));
   CHECK_FALSE(result.contains("structuredContent"));
   CHECK(text_at(result, 1) == R"({"path":"a.md"})");
+  CHECK(tool.contains("annotations"));
+  CHECK_FALSE(tool_descriptor(fake_operation("note_read"), *find_protocol("2024-11-05"))
+                  .contains("annotations"));
 }
 
 TEST_CASE("a result carries the same facts as a summary, as JSON text and structured",
@@ -176,8 +181,8 @@ TEST_CASE("the instructions say how to work and fit in 2 kB", "[mcp][B1]") {
   for (const char* word :
        {"Paths", "note_patch", "Search before you read", "Read before you write", "if_match"})
     CHECK(text.find(word) != std::string::npos);
-  CHECK(server_info()["name"] == "indx");
-  CHECK(server_info()["version"] == "0.1.0");
+  CHECK(server_info(latest())["name"] == "indx");
+  CHECK(server_info(latest())["version"] == "0.1.0");
 }
 
 }  // namespace indx
