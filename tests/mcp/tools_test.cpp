@@ -87,8 +87,7 @@ TEST_CASE("an old protocol gets no structured content, title or output schema", 
   CHECK_FALSE(result.contains("structuredContent"));
   CHECK(text_at(result, 1) == R"({"path":"a.md"})");
   CHECK(tool.contains("annotations"));
-  CHECK_FALSE(tool_descriptor(fake_operation("note_read"), *find_protocol("2024-11-05"))
-                  .contains("annotations"));
+  CHECK_FALSE(fake_descriptor("note_read", *find_protocol("2024-11-05")).contains("annotations"));
 }
 
 TEST_CASE("a result carries the same facts as a summary, as JSON text and structured",
