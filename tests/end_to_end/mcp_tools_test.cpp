@@ -182,7 +182,9 @@ void compare_writes(const std::vector<ToolLine>& lines) {
 
 const Json kNote = {{"path", "Home.md"}};
 const Json kInbox = {{"kind", "glob"}, {"path_glob", "inbox/Frost*"}};
-const Json kRecord = {{"type", "object"}, {"properties", {{"place", {{"type", "string"}}}}}};
+const Json kMeeting = {{"kind", "paths"}, {"paths", {"meetings/2026-04-07 Weekly.md"}}};
+const Json kRecord = {{"type", "object"},
+                      {"properties", {{"date", {{"type", "string"}, {"format", "date"}}}}}};
 
 }  // namespace
 
@@ -218,7 +220,7 @@ TEST_CASE("tools of AI answer what their routes and commands answer",
        {"ai_tag", {{"scope", kInbox}}},
        {"ai_metadata",
         {{"scope", kInbox}, {"fields", Json::array({{{"key", "summary"}, {"type", "string"}}})}}},
-       {"ai_extract", {{"scope", kInbox}, {"schema", kRecord}}}});
+       {"ai_extract", {{"scope", kMeeting}, {"schema", kRecord}}}});
 }
 
 TEST_CASE("writing tools write and answer what their routes and commands do",
@@ -250,14 +252,13 @@ TEST_CASE("writing tools write and answer what their routes and commands do",
 
 TEST_CASE("tools of AI apply what their routes and commands apply",
           "[end_to_end][B44][B45][B46][B47][B68]") {
-  compare_writes({{"ai_toc", {{"mode", "moc"}, {"scope", kInbox}, {"write", {{"path", "Map.md"}}}}},
-                  {"ai_tag", {{"scope", kInbox}, {"apply", true}}},
+  compare_writes({{"ai_tag", {{"scope", kInbox}, {"apply", true}}},
                   {"ai_metadata",
                    {{"scope", kInbox},
                     {"fields", Json::array({{{"key", "summary"}, {"type", "string"}}})},
                     {"apply", true}}},
                   {"ai_extract",
-                   {{"scope", kInbox},
+                   {{"scope", kMeeting},
                     {"schema", kRecord},
                     {"destination", "frontmatter"},
                     {"destination_key", "record"},
