@@ -252,17 +252,20 @@ TEST_CASE("writing tools write and answer what their routes and commands do",
 
 TEST_CASE("tools of AI apply what their routes and commands apply",
           "[end_to_end][B44][B45][B46][B47][B68]") {
-  compare_writes({{"ai_tag", {{"scope", kInbox}, {"apply", true}}},
-                  {"ai_metadata",
-                   {{"scope", kInbox},
-                    {"fields", Json::array({{{"key", "summary"}, {"type", "string"}}})},
-                    {"apply", true}}},
-                  {"ai_extract",
-                   {{"scope", kMeeting},
-                    {"schema", kRecord},
-                    {"destination", "frontmatter"},
-                    {"destination_key", "record"},
-                    {"apply", true}}}});
+  compare_writes(
+      {{"ai_tag", {{"scope", kInbox}, {"apply", true}}},
+       {"ai_metadata",
+        {{"scope", kInbox},
+         {"fields", Json::array({{{"key", "summary"}, {"type", "string"}}})},
+         {"apply", true}}},
+       {"ai_extract",
+        {{"scope", kMeeting},
+         {"schema", kRecord},
+         {"destination", "frontmatter"},
+         {"destination_key", "record"},
+         {"apply", true}}},
+       // The last: what AI finds depends on the notes there are.
+       {"ai_toc", {{"mode", "moc"}, {"scope", kInbox}, {"write", {{"path", "Map.md"}}}}}});
 }
 
 TEST_CASE("tools of the vault itself answer what their routes and commands answer, for admins only",
