@@ -1,5 +1,6 @@
 #include "actors/audit_log.hpp"
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 
 #include <charconv>
@@ -48,8 +49,7 @@ Result<std::int64_t> AuditLog::last_id() {
 
 Status AuditLog::append(const Event& event) {
   if (size_ >= max_bytes_) INDX_TRY(roll());
-  const auto line =
-      event.to_json(epoch_).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const auto line = json_text(event.to_json(epoch_)) + "\n";
   out_ << line;
   size_ += line.size();
   if (!out_) return log_file_error("written");

@@ -158,14 +158,14 @@ void Core::join_all_again() {
 }
 
 Result<Job> Core::job(const JobId& id) {
-  auto job = INDX_TRY(read_queue([&](JobQueue& queue) { return queue.get(id); }));
+  auto job = INDX_TRY(read_queue([&](JobStore& queue) { return queue.get(id); }));
   if (!job) return not_found(cat("There is no job ", id.value, "."), {{"id", id.value}});
   return std::move(*job);
 }
 
 Result<std::optional<Json>> Core::find_step(const JobId& job, const std::string& key,
                                             const std::string& inputs_hash) {
-  return read_queue([&](JobQueue& queue) { return queue.find_step(job, key, inputs_hash); });
+  return read_queue([&](JobStore& queue) { return queue.find_step(job, key, inputs_hash); });
 }
 
 Result<Job> Core::cancel_job(const JobId& id) {

@@ -55,24 +55,24 @@ Result<Jobs::JobPage> EngineJobs::list(const JobFilter& filter, int limit,
   JobFilter visible = filter;
   if (!principal_.has(Scope::VaultAdmin)) visible.subject = principal_.subject;
   auto page = INDX_TRY(
-      core_.read_queue([&](JobQueue& queue) { return queue.list(visible, limit, cursor); }));
+      core_.read_queue([&](JobStore& queue) { return queue.list(visible, limit, cursor); }));
   return JobPage{std::move(page.jobs), std::move(page.next_cursor)};
 }
 
 Result<Job> EngineJobs::get(const JobId& id) {
-  auto job = INDX_TRY(core_.read_queue([&](JobQueue& queue) { return queue.get(id); }));
+  auto job = INDX_TRY(core_.read_queue([&](JobStore& queue) { return queue.get(id); }));
   if (!job || !may_see(job->owner.subject)) return unseen_job(id);
   return std::move(*job);
 }
 
 Result<std::vector<Job>> EngineJobs::children(const JobId& id) {
   INDX_TRY(get(id));
-  return core_.read_queue([&](JobQueue& queue) { return queue.children(id); });
+  return core_.read_queue([&](JobStore& queue) { return queue.children(id); });
 }
 
 Result<std::vector<JobFault>> EngineJobs::faults(const JobId& id) {
   INDX_TRY(get(id));
-  return core_.read_queue([&](JobQueue& queue) { return queue.faults(id); });
+  return core_.read_queue([&](JobStore& queue) { return queue.faults(id); });
 }
 
 Result<Page<Event>> EngineJobs::events(const JobId& id, int limit, const std::string& cursor) {
@@ -141,7 +141,7 @@ Result<std::vector<Job>> EngineJobs::redrive(const JobFilter& filter, millisecon
 
 Result<QueueStatus> EngineJobs::status() {
   INDX_TRY(check_admin("The state of the whole queue"));
-  auto status = INDX_TRY(core_.read_queue([](JobQueue& queue) -> Result<QueueStatus> {
+  auto status = INDX_TRY(core_.read_queue([](JobStore& queue) -> Result<QueueStatus> {
     QueueStatus read;
     read.counts = INDX_TRY(queue.counts());
     read.pauses = INDX_TRY(queue.pauses());
@@ -160,7 +160,7 @@ Status EngineJobs::check_kind(const std::string& what) {
   const Operation* operation = core_.parts.registry.find(what);
   if (operation != nullptr && operation->execution != Execution::Inline) return {};
   for (const JobCount& row :
-       INDX_TRY(core_.read_queue([](JobQueue& queue) { return queue.counts(); })))
+       INDX_TRY(core_.read_queue([](JobStore& queue) { return queue.counts(); })))
     if (row.kind == what) return {};
   return invalid(cat("No job is of the kind `", what,
                      "`; a kind is the name of an operation that "

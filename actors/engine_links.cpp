@@ -63,6 +63,11 @@ Result<Neighborhood> EngineLinks::neighbors(const NotePath& path,
   return index.neighbors(path.str(), question, scope_);
 }
 
+Result<Page<GraphEdge>> EngineLinks::edges(int limit, const std::string& cursor) {
+  auto index = INDX_TRY(index_for(""));
+  return index.edges(scope_, limit, cursor);
+}
+
 // A job has its cancel token for a stop too; an inline call has only the flag.
 std::function<bool()> EngineLinks::patience() const {
   const auto& parts = core_.parts;

@@ -21,6 +21,7 @@ class EngineLinks : public Links {
   Result<Page<Mention>> mentions(const NotePath& path, int limit,
                                  const std::string& cursor) override;
   Result<Neighborhood> neighbors(const NotePath& path, const NeighborQuestion& question) override;
+  Result<Page<GraphEdge>> edges(int limit, const std::string& cursor) override;
   Status wait_for_index() override;
   Result<std::unique_ptr<LinkTurn>> take_turn() override;
   Result<MoveTree> tree(const NotePath& path) override;

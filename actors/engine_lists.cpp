@@ -21,11 +21,11 @@ Result<Page<PropertyValue>> EngineLists::values(const std::string& name, NoteFil
   return ListIndex(core_.parts.index->pool()).values(name, filter, limit, cursor);
 }
 
-Result<Page<NoteRow>> EngineLists::recent(NoteFilter filter, Timestamp since, int limit,
+Result<Page<NoteRow>> EngineLists::recent(NoteFilter filter, const TimeSpan& span, int limit,
                                           const std::string& cursor) {
   INDX_TRY(core_.ensure_scanned());
   filter.scope = scope_;
-  return ListIndex(core_.parts.index->pool()).recent(filter, since, limit, cursor);
+  return ListIndex(core_.parts.index->pool()).recent(filter, span, limit, cursor);
 }
 
 }  // namespace indx

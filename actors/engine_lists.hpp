@@ -15,7 +15,7 @@ class EngineLists : public Lists {
                                            const std::string& cursor) override;
   Result<Page<PropertyValue>> values(const std::string& name, NoteFilter filter, int limit,
                                      const std::string& cursor) override;
-  Result<Page<NoteRow>> recent(NoteFilter filter, Timestamp since, int limit,
+  Result<Page<NoteRow>> recent(NoteFilter filter, const TimeSpan& span, int limit,
                                const std::string& cursor) override;
 
  private:

@@ -47,7 +47,7 @@ Result<std::optional<FileInfo>> FileIndexer::find(const std::string& path) const
 Result<FileIndexer::Indexed> FileIndexer::index_path(const std::string& path) {
   const auto file = INDX_TRY(find(path));
   if (!file) return remove_path(path);
-  return put(read_for_index(vault_, *file, options_), false);
+  return put(read_for_index(vault_, *file, options_, kept_), false);
 }
 
 bool FileIndexer::is_unchanged(const FileInfo& file) const {
@@ -102,7 +102,7 @@ Result<FileIndexer::Indexed> FileIndexer::index_ready(ReadyFile ready, bool forc
   if (is_as_seen(vault_, ready.file)) return put(ready, force);
   const auto now = vault_.stat(ready.file.path);
   if (now.has_value() && (now->size != ready.file.size || now->mtime_ns != ready.file.mtime_ns))
-    ready = read_for_index(vault_, *now, options_);
+    ready = read_for_index(vault_, *now, options_, kept_);
   return put(ready, force);
 }
 
@@ -118,8 +118,8 @@ Result<FileIndexer::Indexed> FileIndexer::put(const ReadyFile& ready, bool force
   }
   if (ready.error) return put_unread(ready.file);
   if (ready.has_text)
-    INDX_TRY(
-        index_.put(ready.file, ready.etag, ready.sha256, &ready.bytes, &ready.note, &ready.chunks));
+    INDX_TRY(index_.put(ready.file, ready.etag, ready.sha256, &ready.bytes, ready.note.get(),
+                        &ready.chunks));
   else
     INDX_TRY(index_.put(ready.file, ready.etag, ready.sha256, nullptr, nullptr));
   known_.insert_or_assign(path, known_as(ready));

@@ -19,8 +19,10 @@ enum class FileChange : std::uint8_t { None, Created, Updated, Deleted };
 /// The work of the indexer on files, without threads. One thread at a time.
 class FileIndexer {
  public:
-  FileIndexer(const Vault& vault, NoteIndexWriter& index, ParseOptions options)
-      : vault_(vault), index_(index), options_(options) {}
+  /// `kept`: where notes stay parsed that were just written; null: nobody reads them soon.
+  FileIndexer(const Vault& vault, NoteIndexWriter& index, ParseOptions options,
+              ParsedNotes* kept = nullptr)
+      : vault_(vault), index_(index), options_(options), kept_(kept) {}
 
   /// Reads what the index holds, so that later comparisons need no query.
   Status load();
@@ -61,6 +63,7 @@ class FileIndexer {
   const Vault& vault_;
   NoteIndexWriter& index_;
   ParseOptions options_;
+  ParsedNotes* kept_;
   std::map<std::string, IndexedFile> known_;
 };
 

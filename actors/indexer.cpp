@@ -98,7 +98,7 @@ struct IndexerState {
 Status IndexerState::open() {
   writer.emplace(INDX_TRY(
       NoteIndexWriter::open(parts->config.index_dir, parts->config.durability, parts->random)));
-  files.emplace(parts->vault, *writer, options());
+  files.emplace(parts->vault, *writer, options(), &parts->parsed);
   return files->load();
 }
 

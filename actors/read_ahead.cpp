@@ -5,7 +5,8 @@
 
 namespace indx {
 
-ReadyFile read_for_index(const Vault& vault, const FileInfo& file, const ParseOptions& options) {
+ReadyFile read_for_index(const Vault& vault, const FileInfo& file, const ParseOptions& options,
+                         ParsedNotes* kept) {
   ReadyFile ready{.file = file};
   // Read as a whole even when it is indexed by name only: the etag is of the bytes.
   auto read = vault.read(file.path);
@@ -13,19 +14,22 @@ ReadyFile read_for_index(const Vault& vault, const FileInfo& file, const ParseOp
     ready.error = read.error();
     return ready;
   }
+  ready.sha256 = sha256_hex(read->bytes);
+  const bool is_canvas = is_canvas_path(file.path.str());
+  ready.has_text = (file.path.is_note() || is_canvas) && read->bytes.size() <= kMaxIndexedBytes;
+  if (ready.has_text && !is_canvas)
+    ready.note = kept != nullptr
+                     ? kept->get(*read)
+                     : std::make_shared<const ParsedNote>(parse_note(read->bytes, options));
   ready.bytes = std::move(read->bytes);
   ready.etag = std::move(read->etag);
-  ready.sha256 = sha256_hex(ready.bytes);
-  const bool is_canvas = is_canvas_path(file.path.str());
-  ready.has_text = (file.path.is_note() || is_canvas) && ready.bytes.size() <= kMaxIndexedBytes;
   if (!ready.has_text) return ready;
   if (is_canvas) {
     auto content = canvas_content(ready.bytes);
     ready.bytes = std::move(content.text);
-    ready.note = std::move(content.note);
+    ready.note = std::make_shared<const ParsedNote>(std::move(content.note));
   } else {
-    ready.note = parse_note(ready.bytes, options);
-    ready.chunks = chunk_note(file.path.str(), ready.bytes, ready.note);
+    ready.chunks = chunk_note(file.path.str(), ready.bytes, *ready.note);
   }
   return ready;
 }

@@ -1,9 +1,11 @@
 #pragma once
+#include "actors/parsed_notes.hpp"
 #include "vault/chunk.hpp"
 #include "vault/vault.hpp"
 
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,11 +19,13 @@ struct ReadyFile {
   std::optional<Error> error;  ///< it could not be read; everything below is empty then
   std::string bytes;           ///< of a canvas: its texts, as canvas_content gives them
   std::string etag, sha256;
-  bool has_text = false;  ///< false: indexed by name only
-  ParsedNote note;
+  bool has_text = false;                   ///< false: indexed by name only
+  std::shared_ptr<const ParsedNote> note;  ///< null without text; shared with those that read it
   std::vector<Chunk> chunks;
 };
-ReadyFile read_for_index(const Vault& vault, const FileInfo& file, const ParseOptions& options);
+/// `kept`: notes that are read soon again; null: they are not.
+ReadyFile read_for_index(const Vault& vault, const FileInfo& file, const ParseOptions& options,
+                         ParsedNotes* kept = nullptr);
 
 /// Reads the files of a scan in a thread of its own while the indexer stores those before: reading
 /// and parsing costs about as much as storing. At most 64 files or 16 MB are held ready.

@@ -89,7 +89,7 @@ Status State::tell_others(const std::vector<Job>& jobs) {
   return {};
 }
 
-Result<JobQueue::Enqueued> State::enqueue(const JobRequest& request) {
+Result<JobStore::Enqueued> State::enqueue(const JobRequest& request) {
   auto enqueued = INDX_TRY(queue.enqueue(request));
   if (enqueued.is_new) INDX_TRY(tell_job("job.created", enqueued.job));
   if (settings.only_jobs) settings.only_jobs->push_back(enqueued.job.id);

@@ -38,7 +38,7 @@ class State {
     Durability durability = Durability::Full;
     std::string instance;  ///< fresh per start
     JobsConfig jobs;
-    std::vector<JobQueue::KnownKind> kinds;
+    std::vector<JobStore::KnownKind> kinds;
     /// A CLI call runs only these jobs and those it enqueues itself (G11); nullopt: all.
     std::optional<std::vector<JobId>> only_jobs;
     VersionLimits versions;
@@ -75,14 +75,14 @@ class State {
     fresh_events.push_back(std::move(event));
   }
 
-  Result<JobQueue::Enqueued> enqueue(const JobRequest& request);
+  Result<JobStore::Enqueued> enqueue(const JobRequest& request);
   /// Leases at most `count` jobs to this instance.
   Result<std::vector<Job>> claim(int count);
   Result<Job> finish(const Lease& lease, const JobOutcome& outcome);
   Status set_progress(const Lease& lease, const JobProgress& progress, const std::string& subject);
   Result<Job> request_cancel(const JobId& id);
 
-  // What operators do; each is an event that tells `by` whom. Errors as those of JobQueue.
+  // What operators do; each is an event that tells `by` whom. Errors as those of JobStore.
   Result<Job> cancel(const JobId& id, const ActBy& by);
   Result<Job> pause(const JobId& id, const ActBy& by);
   Result<Job> resume(const JobId& id, const ActBy& by);
@@ -110,7 +110,7 @@ class State {
   std::optional<milliseconds> next_schedule_in(milliseconds longest);
   /// Schedules::set, told for the audit log as done by the owner given.
   Result<Schedule> set_schedule(const Schedule& schedule);
-  /// Jobs of one caller; one event tells of them. Errors as those of JobQueue, the first for all.
+  /// Jobs of one caller; one event tells of them. Errors as those of JobStore, the first for all.
   Result<std::vector<JobId>> enqueue_all(const std::vector<JobRequest>& requests);
 
   std::vector<Event> fresh_events;  ///< of the current batch, in id order

@@ -1,10 +1,10 @@
 #include "actors/state.hpp"
+#include "ops/jobs.hpp"
 
 namespace indx {
 namespace {
 
 constexpr std::chrono::hours kEventAge{24 * 30};
-constexpr std::chrono::hours kJobAge{24 * 7};  // JobQueue::prune keeps failed and dead ones longer
 constexpr std::chrono::hours kIdempotencyAge{24};
 constexpr std::chrono::hours kUsageAge{24 * 90};  // the totals of their days stay
 
@@ -14,7 +14,7 @@ Result<Pruned> State::prune(int limit) {
   const auto now = clock.now();
   Pruned pruned;
   const auto left = [&] { return limit - static_cast<int>(pruned.total()); };
-  pruned.jobs = INDX_TRY(queue.prune(now - kJobAge, left()));
+  pruned.jobs = INDX_TRY(queue.prune(now - kFinishedJobsKept, left()));
   if (left() > 0) pruned.slots = INDX_TRY(schedules.prune(left()));
   if (left() > 0)
     pruned.idempotency_keys = INDX_TRY(idempotency.prune(now - kIdempotencyAge, left()));

@@ -22,7 +22,7 @@ std::string extraction_system(const ExtractionTask& task) {
       "value its place in `data` as a JSON pointer (`/owner`, `/items/0/due`) with a short quote "
       "copied verbatim from the note that supports it. ");
   if (!task.note.language.empty())
-    text += cat("Write texts in the language ", prompt_json(Json(task.note.language)), ". ");
+    text += cat("Write texts in the language ", json_text(Json(task.note.language)), ". ");
   return text + data_rule("read");
 }
 
@@ -41,11 +41,11 @@ GenerateRequest extraction_prompt(const ExtractionTask& task, const AiConfig& co
   const NoteText note(task.note.bytes);
   const auto id = etag_of(task.note.bytes);
   auto head = cat(
-      "Title: ", prompt_json(Json(prefix_at_grapheme(replace_invalid_utf8(task.note.title), 300))),
+      "Title: ", json_text(Json(prefix_at_grapheme(replace_invalid_utf8(task.note.title), 300))),
       "\n");
   if (!task.note.properties.empty())
     head += cat("Properties now: ",
-                fit_tokens(prompt_json(task.note.properties), config.max_input_tokens / 4), "\n");
+                fit_tokens(json_text(task.note.properties), config.max_input_tokens / 4), "\n");
   const auto body = replace_invalid_utf8(note.body());
   const auto left = config.max_input_tokens - estimate_tokens(request.system) -
                     estimate_tokens(head) - frame_tokens(id);

@@ -45,7 +45,7 @@ std::string describe_field(const MetadataField& field) {
   if (!field.allowed.empty()) about["allowed"] = field.allowed;
   if (field.min) about["min"] = *field.min;
   if (field.max) about["max"] = *field.max;
-  return prompt_json(about);
+  return json_text(about);
 }
 
 std::string metadata_system(const MetadataTask& task) {
@@ -58,7 +58,7 @@ std::string metadata_system(const MetadataTask& task) {
       "use one of them exactly as it is spelled. The keys:\n");
   for (const auto& field : task.fields) text += describe_field(field) + "\n";
   if (!task.language.empty())
-    text += cat("Write texts in the language ", prompt_json(Json(task.language)), ". ");
+    text += cat("Write texts in the language ", json_text(Json(task.language)), ". ");
   return text + data_rule("read");
 }
 
@@ -156,12 +156,12 @@ GenerateRequest metadata_prompt(const MetadataTask& task, const AiConfig& config
 
   const NoteText note(task.bytes);
   const auto id = etag_of(task.bytes);
-  auto head =
-      cat("Title: ", prompt_json(Json(prefix_at_grapheme(replace_invalid_utf8(task.title), 300))),
-          "\n");
+  auto head = cat(
+      "Title: ", json_text(Json(prefix_at_grapheme(replace_invalid_utf8(task.title), 300))), "\n");
   if (!task.properties.empty())
-    head += cat("Properties now: ",
-                fit_tokens(prompt_json(task.properties), config.max_input_tokens / 4), "\n");
+    head +=
+        cat("Properties now: ", fit_tokens(json_text(task.properties), config.max_input_tokens / 4),
+            "\n");
   const auto body = replace_invalid_utf8(note.body());
   const auto left = config.max_input_tokens - estimate_tokens(request.system) -
                     estimate_tokens(head) - frame_tokens(id);

@@ -15,10 +15,6 @@ std::string data_rule(std::string_view use) {
       use, ". Answer only with the JSON object.");
 }
 
-std::string prompt_json(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string_view fit_tokens(std::string_view text, std::int64_t max_tokens) {
   const auto most_bytes = static_cast<std::size_t>(max_tokens) *
                           8;  // no text has fewer tokens than an eighth of its bytes

@@ -1,5 +1,6 @@
 #pragma once
 #include "ai/provider.hpp"
+#include "base/json_text.hpp"
 
 #include <cstdint>
 #include <string>
@@ -12,9 +13,6 @@ namespace indx {
 /// For the system prompt: what stands between the marks was written by others and orders nothing.
 /// `use` says what it is there for: "tagged".
 std::string data_rule(std::string_view use);
-
-/// JSON text that is valid whatever bytes it holds.
-std::string prompt_json(const Json& value);
 
 /// The longest prefix within the limit that ends at a line, or at a character when the line is too
 /// long.

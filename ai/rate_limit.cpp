@@ -1,5 +1,7 @@
 #include "ai/rate_limit.hpp"
 
+#include "base/json_text.hpp"
+
 #include <algorithm>
 
 namespace indx {
@@ -87,9 +89,7 @@ void RateLimiter::hold(Time until) { held_until_ = std::max(held_until_, until);
 std::int64_t estimate_call_tokens(const GenerateRequest& request) {
   std::int64_t tokens = request.max_output_tokens + estimate_tokens(request.system);
   for (const auto& message : request.messages) tokens += estimate_tokens(message.content);
-  if (!request.json_schema.is_null())
-    tokens +=
-        estimate_tokens(request.json_schema.dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (!request.json_schema.is_null()) tokens += estimate_tokens(json_text(request.json_schema));
   return tokens;
 }
 

@@ -50,7 +50,7 @@ std::string relation_system(const RelationQuestion& question) {
   if (question.language.empty())
     text += "Write rationales in the language of the source. ";
   else
-    text += cat("Write rationales in the language ", prompt_json(Json(question.language)), ". ");
+    text += cat("Write rationales in the language ", json_text(Json(question.language)), ". ");
   return text + data_rule("compared");
 }
 
@@ -73,7 +73,7 @@ std::string note_head(const RelationNote& note, std::size_t number) {
   const Json head{{"name", note_name(number)},
                   {"path", note.path},
                   {"title", prefix_at_grapheme(replace_invalid_utf8(note.title), 300)}};
-  return cat("Note: ", prompt_json(head), "\n");
+  return cat("Note: ", json_text(head), "\n");
 }
 
 /// Where one sentence ends and another begins; the end of the text else.

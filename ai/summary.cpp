@@ -31,11 +31,11 @@ std::string common_rules(const SummaryOptions& options) {
   if (options.with_questions)
     text += "`open_questions` are those that the notes leave open; none is fine. ";
   if (!options.audience.empty())
-    text += cat("Write for this audience: ", prompt_json(Json(options.audience)), ". ");
+    text += cat("Write for this audience: ", json_text(Json(options.audience)), ". ");
   if (options.language.empty())
     text += "Write in the language that most of the notes are in. ";
   else
-    text += cat("Write in the language ", prompt_json(Json(options.language)), ". ");
+    text += cat("Write in the language ", json_text(Json(options.language)), ". ");
   return text;
 }
 
@@ -74,7 +74,7 @@ Json summary_schema(const SummaryOptions& options, Json support) {
 std::string source_head(const SummarySource& source) {
   const Json head{{"path", source.path},
                   {"title", prefix_at_grapheme(replace_invalid_utf8(source.title), 300)}};
-  return cat("Note: ", prompt_json(head), "\n");
+  return cat("Note: ", json_text(head), "\n");
 }
 
 void read_points(const Json& points, SummaryReply& reply) {
@@ -128,7 +128,7 @@ std::string partial_text(const PartialSummary& partial) {
   for (const auto& point : partial.points) {
     text += "- " + point.text;
     for (std::size_t i = 0; i < point.names.size(); ++i)
-      text += cat(" [", point.names[i], "] ", prompt_json(Json(point.snippets[i])));
+      text += cat(" [", point.names[i], "] ", json_text(Json(point.snippets[i])));
     text += "\n";
   }
   for (const auto& question : partial.questions) text += "? " + question + "\n";

@@ -229,18 +229,17 @@ GenerateRequest tagging_prompt(const TagTask& task, const AiConfig& config, std:
 
   const auto id = etag_of(task.bytes);
   const std::int64_t limit = config.max_input_tokens;
-  auto head =
-      cat("Title: ", prompt_json(Json(prefix_at_grapheme(replace_invalid_utf8(task.title), 300))),
-          "\n");
+  auto head = cat(
+      "Title: ", json_text(Json(prefix_at_grapheme(replace_invalid_utf8(task.title), 300))), "\n");
   if (!task.options.candidates.empty())
-    head += cat("Candidates: ", prompt_json(Json(task.options.candidates)), "\n");
+    head += cat("Candidates: ", json_text(Json(task.options.candidates)), "\n");
   else if (task.options.use_existing)
-    head += cat("Existing tags: ", prompt_json(vocabulary_list(task.vocabulary, limit / 4)), "\n");
+    head += cat("Existing tags: ", json_text(vocabulary_list(task.vocabulary, limit / 4)), "\n");
   if (!task.current_tags.empty())
-    head += cat("Tags already on the note (do not repeat): ", prompt_json(Json(task.current_tags)),
-                "\n");
+    head +=
+        cat("Tags already on the note (do not repeat): ", json_text(Json(task.current_tags)), "\n");
   if (!task.options.forbid.empty())
-    head += cat("Forbidden tags: ", prompt_json(Json(task.options.forbid)), "\n");
+    head += cat("Forbidden tags: ", json_text(Json(task.options.forbid)), "\n");
   const auto body = replace_invalid_utf8(note.body());
   const auto left =
       limit - estimate_tokens(request.system) - estimate_tokens(head) - frame_tokens(id);

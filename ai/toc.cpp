@@ -30,14 +30,14 @@ std::string toc_system(const TocWork& work) {
         "that text in fewer words, with its names and numbers as they are. ";
   text += work.language.empty()
               ? std::string("Write in the language of the text. ")
-              : cat("Write in the language ", prompt_json(Json(work.language)), ". ");
+              : cat("Write in the language ", json_text(Json(work.language)), ". ");
   return text + data_rule("worded");
 }
 
 std::string group_line(const TocWork::Group& group) {
-  return prompt_json({{"group", group.id},
-                      {"name", prefix_at_grapheme(replace_invalid_utf8(group.title),
-                                                  kMaxPromptTitleBytes)}}) +
+  return json_text({{"group", group.id},
+                    {"name", prefix_at_grapheme(replace_invalid_utf8(group.title),
+                                                kMaxPromptTitleBytes)}}) +
          "\n";
 }
 std::string item_line(const TocWork& work, const TocWork::Item& item) {
@@ -45,7 +45,7 @@ std::string item_line(const TocWork& work, const TocWork::Item& item) {
             {"title", prefix_at_grapheme(replace_invalid_utf8(item.title), kMaxPromptTitleBytes)}};
   if (work.with_descriptions && !item.text.empty())
     line["text"] = prefix_at_grapheme(replace_invalid_utf8(item.text), kMaxPromptTextBytes);
-  return prompt_json(line) + "\n";
+  return json_text(line) + "\n";
 }
 
 std::string toc_content(const TocWork& work) {

@@ -348,6 +348,18 @@ class Reader {
   std::optional<Error> error_;
 };
 
+/// Names with commas between them.
+void read_names(Reader& reader, const char* key, std::vector<std::string>& field) {
+  std::string list;
+  reader.text(key, list);
+  for (const auto& part : split(list, ',')) {
+    const std::string name = to_lower(trim(part));
+    if (name.find_first_of("/:@ ") != name.npos && !name.starts_with('['))
+      reader.fail(key, "host names without a scheme or port, with commas between them");
+    if (!name.empty()) field.push_back(name);
+  }
+}
+
 void read_server(Reader& reader, Config& config) {
   reader.text("host", config.host);
   reader.number("port", config.port);
@@ -362,6 +374,7 @@ void read_server(Reader& reader, Config& config) {
   reader.flag("watch", config.watch);
   reader.number("http.workers", config.http_workers);
   reader.number("http.rate_limit_per_minute", config.rate_limit_per_minute);
+  read_names(reader, "http.public_names", config.public_names);
   reader.flag("case_insensitive_match", config.case_insensitive_match);
   reader.flag("legacy_properties", config.legacy_properties);
   reader.number("attachments.max_bytes", config.max_attachment_bytes);
@@ -472,6 +485,11 @@ void read_jobs(Reader& reader, JobsConfig& jobs) {
   reader.number("jobs.max_crashes", jobs.max_crashes);
 }
 
+void read_mcp(Reader& reader, McpConfig& mcp) {
+  reader.number("mcp.max_sessions", mcp.max_sessions);
+  reader.duration("mcp.session_idle_ms", mcp.session_idle);
+}
+
 /// AI is off when either place says so: `false` in the file holds whatever the environment says
 /// (row D22).
 void read_enabled(Reader& reader, const Layers& layers, bool& enabled) {
@@ -519,6 +537,7 @@ Status read_config(Config& config, const std::string& file_text, const Environme
   read_fixtures(reader, config.ai, config.index_dir);
   config.ai.proxies = proxies_of(env);
   read_jobs(reader, config.jobs);
+  read_mcp(reader, config.mcp);
   if (reader.error()) return *reader.error();
   return {};
 }

@@ -86,6 +86,11 @@ struct JobsConfig {  // `INDX_JOBS_*` (upper snake case of the name), config `jo
   int max_crashes = 3;
 };
 
+struct McpConfig {
+  int max_sessions = 1000;                                        ///< `INDX_MCP_MAX_SESSIONS`
+  std::chrono::milliseconds session_idle{std::chrono::hours(1)};  ///< `INDX_MCP_SESSION_IDLE_MS`
+};
+
 /// Everything that can be set. Precedence: command line, then for safety keys (enabled,
 /// credentials, listeners) the environment over the file, for tuning keys (temperature, max_*,
 /// globs) the file over the environment (row D26).
@@ -100,6 +105,8 @@ struct Config {
   int http_workers = 8;                      ///< `INDX_HTTP_WORKERS`, `http.workers`
   int rate_limit_per_minute =
       6000;  ///< `INDX_RATE_LIMIT_PER_MINUTE`, `http.rate_limit_per_minute`; 0: none
+  std::vector<std::string>
+      public_names;  ///< `INDX_HTTP_PUBLIC_NAMES`, `http.public_names`; in lower case
   bool case_insensitive_match = false;                       ///< `case_insensitive_match`
   bool legacy_properties = false;                            ///< `legacy_properties`
   bool watch = true;                                         ///< `INDX_WATCH`
@@ -112,6 +119,7 @@ struct Config {
   DailyConfig daily;
   AiConfig ai;
   JobsConfig jobs;
+  McpConfig mcp;
 };
 
 /// Reads an environment variable; a parameter so that tests need no real environment. Asked for

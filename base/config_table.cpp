@@ -86,6 +86,9 @@ const std::vector<ConfigKey>& config_keys() {
              1024),
       tuning("http.rate_limit_per_minute", "INDX_RATE_LIMIT_PER_MINUTE", Integer,
              "Calls that one token may make in a minute; 0: no limit.", 0, 1e9),
+      safety("http.public_names", "INDX_HTTP_PUBLIC_NAMES", Text,
+             "Host names under which others reach this server, with commas between them, such as "
+             "that of a proxy in front of it; left out: none."),
       tuning("case_insensitive_match", "", Flag,
              "Find a file also when its path is given in other upper and lower case."),
       tuning("legacy_properties", "", Flag,
@@ -224,6 +227,13 @@ const std::vector<ConfigKey>& config_keys() {
              "Times that a failing job is tried.", 1, 1000),
       tuning("jobs.max_crashes", "INDX_JOBS_MAX_CRASHES", Integer,
              "Crashes of the program after which a job that was running is given up.", 1, 1000),
+      tuning("mcp.max_sessions", "INDX_MCP_MAX_SESSIONS", Integer,
+             "Sessions of MCP clients over HTTP; one more ends the one that was idle the longest.",
+             1, 100000),
+      tuning("mcp.session_idle_ms", "INDX_MCP_SESSION_IDLE_MS", Integer,
+             "Milliseconds without use after which such a session ends; 24 times as long while its "
+             "client listens.",
+             1000, 7 * kMaxMillis),
   };
   return *all;
 }

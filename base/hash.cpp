@@ -7,6 +7,7 @@
 #include <Poco/Base64Encoder.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <xxhash.h>
 
 #include <cstdio>
@@ -30,6 +31,32 @@ std::string hex_text(const unsigned char* digest, unsigned int size) {
     (hex += kDigits[digest[i] >> 4U]) += kDigits[digest[i] & 15U];
   return hex;
 }
+
+/// Looked up once, for that costs more than to hash a short text.
+const EVP_MD* sha256() {
+  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  INDX_ASSERT(algorithm != nullptr);
+  return algorithm;
+}
+
+/// One SHA-256 after another.
+class Sha256 {
+ public:
+  void begin() { INDX_ASSERT(EVP_DigestInit_ex(context_.get(), sha256(), nullptr) == 1); }
+  void add(std::string_view bytes) {
+    INDX_ASSERT(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
+  }
+  std::string hex() {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned int size = 0;
+    INDX_ASSERT(EVP_DigestFinal_ex(context_.get(), digest, &size) == 1);
+    return hex_text(digest, size);
+  }
+
+ private:
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_{EVP_MD_CTX_new(),
+                                                                   &EVP_MD_CTX_free};
+};
 
 /// Calls `visit` for the bytes block by block.
 template <typename Visit>
@@ -62,34 +89,39 @@ Result<std::string> etag_of_file(const FileBytes& bytes) {
 Result<FileHashes> hash_file(const FileBytes& bytes) {
   const std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state(XXH64_createState(),
                                                                          &XXH64_freeState);
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> sha(EVP_MD_CTX_new(),
-                                                                    &EVP_MD_CTX_free);
+  Sha256 sha;
   XXH64_reset(state.get(), 0);
-  INDX_ASSERT(EVP_DigestInit_ex(sha.get(), EVP_sha256(), nullptr) == 1);
+  sha.begin();
   INDX_TRY(for_each_block(bytes, [&](const std::string& block) {
     XXH64_update(state.get(), block.data(), block.size());
-    EVP_DigestUpdate(sha.get(), block.data(), block.size());
+    sha.add(block);
   }));
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  INDX_ASSERT(EVP_DigestFinal_ex(sha.get(), digest, &size) == 1);
-  return FileHashes{etag_text(XXH64_digest(state.get())), hex_text(digest, size)};
+  return FileHashes{etag_text(XXH64_digest(state.get())), sha.hex()};
 }
 
 // OpenSSL directly: Poco's engine reads /dev/urandom again for each hash, which costs more than the
 // hash.
 std::string sha256_hex(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  const int ok = EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
-  INDX_ASSERT(ok == 1);
-  return hex_text(digest, size);
+  thread_local Sha256 sha;
+  sha.begin();
+  sha.add(bytes);
+  return sha.hex();
 }
 
 std::string canonical_hash(const Json& value) {
   // The unordered alias of the same library sorts its keys.
   const nlohmann::json sorted = value;
   return sha256_hex(sorted.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+std::string hmac_sha256_hex(std::string_view key, std::string_view text) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  const auto* made =
+      HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+           reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest, &size);
+  INDX_ASSERT(made != nullptr);
+  return hex_text(digest, size);
 }
 
 bool equal_in_constant_time(std::string_view a, std::string_view b) {

@@ -13,6 +13,8 @@ std::string etag_of(std::string_view bytes);
 std::string sha256_hex(std::string_view bytes);
 /// SHA-256 over the value with object keys sorted, so that equal values hash equally.
 std::string canonical_hash(const Json& value);
+/// 64 lower-case hex digits of HMAC-SHA-256: only who knows the key can make them for a text.
+std::string hmac_sha256_hex(std::string_view key, std::string_view text);
 /// Whether both are equal, in time that depends on the lengths only.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 

@@ -1,6 +1,7 @@
 #include "base/log.hpp"
 
 #include "base/clock.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 
 #include <atomic>
@@ -32,10 +33,6 @@ std::string_view level_name(LogLevel level) {
       return "error";
   }
   return "error";
-}
-
-std::string to_text(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -71,10 +68,10 @@ void log(LogLevel level, std::string_view message, const Json& fields) {
   if (g_format == LogFormat::JsonLines) {
     Json object{{"time", time}, {"level", level_name(level)}, {"message", message}};
     object.update(all);
-    line = to_text(object);
+    line = json_text(object);
   } else {
     line = cat(time, " ", level_name(level), " ", message);
-    for (const auto& [key, value] : all.items()) line += cat(" ", key, "=", to_text(value));
+    for (const auto& [key, value] : all.items()) line += cat(" ", key, "=", json_text(value));
   }
   line += '\n';
   // One write, so that lines of several threads do not mix. A closed stderr must not end the

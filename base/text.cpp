@@ -140,6 +140,13 @@ bool glob_match(std::string_view pattern, std::string_view path) {
   return false;
 }
 
+std::string glob_of_prefix(std::string_view prefix) {
+  std::string glob;
+  for (const char c : prefix)
+    glob += std::string_view("*?[]{}").find(c) != std::string_view::npos ? '?' : c;
+  return glob + "**";
+}
+
 std::string percent_decode(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -24,6 +24,9 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
 /// and `{a,b}` work. A pattern that ends in `/` or names a folder prefix with `/**` matches
 /// everything below. Time is bounded by pattern length x path length.
 bool glob_match(std::string_view pattern, std::string_view path);
+/// A glob for the paths that begin so. Characters that mean something in a glob stand for any one,
+/// so a caller looks at the matches again.
+std::string glob_of_prefix(std::string_view prefix);
 
 /// Percent-decoding, once; a lone `%` is literal.
 std::string percent_decode(std::string_view text);

@@ -4,7 +4,9 @@
 
 #include <utf8proc.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 namespace indx {
 namespace {
@@ -33,14 +35,21 @@ std::size_t sequence_length(std::string_view text, char32_t* value) {
   return length;
 }
 
-bool is_ascii(std::string_view text) {
-  for (const char c : text)
-    if (static_cast<unsigned char>(c) >= 0x80) return false;
-  return true;
+/// Bytes of ASCII at the front, which most of a text is: eight at a time.
+std::size_t ascii_length(std::string_view text) {
+  std::size_t i = 0;
+  for (std::uint64_t word = 0; i + sizeof word <= text.size(); i += sizeof word) {
+    std::memcpy(&word, text.data() + i, sizeof word);
+    if ((word & 0x8080808080808080U) != 0) break;
+  }
+  while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
+  return i;
 }
 
+bool is_ascii(std::string_view text) { return ascii_length(text) == text.size(); }
+
 std::string map(std::string_view text, int options) {
-  const std::string clean = is_valid_utf8(text) ? std::string(text) : replace_invalid_utf8(text);
+  const std::string clean = replace_invalid_utf8(text);
   utf8proc_uint8_t* out = nullptr;
   const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(clean.data()),
                                    static_cast<utf8proc_ssize_t>(clean.size()), &out,
@@ -59,7 +68,7 @@ utf8proc_category_t category(char32_t c) {
 
 bool is_valid_utf8(std::string_view bytes) {
   char32_t ignored = 0;
-  for (std::size_t i = 0; i < bytes.size();) {
+  for (std::size_t i = ascii_length(bytes); i < bytes.size(); i += ascii_length(bytes.substr(i))) {
     const auto length = sequence_length(bytes.substr(i, 4), &ignored);
     if (length == 0) return false;
     i += length;
@@ -68,6 +77,7 @@ bool is_valid_utf8(std::string_view bytes) {
 }
 
 std::string replace_invalid_utf8(std::string_view bytes) {
+  if (is_valid_utf8(bytes)) return std::string(bytes);
   std::string out;
   out.reserve(bytes.size());
   for (std::size_t i = 0; i < bytes.size();) {

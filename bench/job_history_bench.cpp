@@ -114,7 +114,7 @@ class Queue {
   SystemRandom random_;
   Database db_;
   JobQueue queue_;
-  const std::vector<JobQueue::KnownKind> known_ = {{.kind = kKind}};
+  const std::vector<JobStore::KnownKind> known_ = {{.kind = kKind}};
 };
 
 double sum_of(const std::vector<double>& values) {

@@ -1,5 +1,6 @@
 #include "cli/answer_view.hpp"
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "cli/markdown_view.hpp"
 #include "cli/progress_bar.hpp"
@@ -287,15 +288,14 @@ class AnswerWriter {
         line(why, kAnswerIndent * 2, look::kItalic);
       for (const auto& op : patch.value("ops", Json::array())) {
         const bool sets = text_in(op, "op") == "set_frontmatter" && op.contains("value");
-        const auto text = sets ? cat(text_in(op, "key"), ": ", property_text(op["value"]))
-                               : op.dump(-1, ' ', false, Json::error_handler_t::replace);
+        const auto text =
+            sets ? cat(text_in(op, "key"), ": ", property_text(op["value"])) : json_text(op);
         line("+ " + text, kAnswerIndent * 2, look::kAdded);
       }
     }
   }
   static std::string property_text(const Json& value) {
-    return value.is_string() ? value.get<std::string>()
-                             : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return value.is_string() ? value.get<std::string>() : json_text(value);
   }
 
   const std::size_t width_;

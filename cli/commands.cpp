@@ -4,6 +4,7 @@
 #include "base/edit_distance.hpp"
 #include "base/text.hpp"
 #include "cli/global_flags.hpp"
+#include "cli/mcp_config.hpp"
 #include "ops/define.hpp"
 
 #include <algorithm>
@@ -214,6 +215,37 @@ Command special_command(Special special, std::string_view words, std::string sum
   return command;
 }
 
+/// `mcp config` and `mcp doctor`.
+std::pair<Command, Command> mcp_helpers(const Flag& scopes) {
+  const auto url = [](std::string about) {
+    return flag_of("url", {"url"}, text_node(std::move(about)));
+  };
+  Arguments of_config;
+  of_config.positionals = {
+      {"host", text_node("The host; left out: list those there are.", mcp_host_names()), false}};
+  of_config.flags = {
+      flag_of("http", {"http"},
+              typed_node(Type::Boolean, "For a running server instead of one the host starts.")),
+      url("Address of that server, with --http; default http://127.0.0.1:8080."), scopes};
+  auto config = special_command(
+      Special::McpConfig, "mcp config", "Print what an MCP host must be told to use this vault.",
+      "The text for the host's configuration file goes to stdout, where it belongs and what else "
+      "to "
+      "do to stderr; with --json all of it is one object. Nothing is written.",
+      std::move(of_config));
+  config.example = "indx mcp config claude-code --vault ~/notes --scopes vault:read";
+  Arguments of_doctor;
+  of_doctor.flags = {url("Check this server over HTTP, with the token of --token or INDX_TOKEN."),
+                     scopes};
+  auto doctor = special_command(
+      Special::McpDoctor, "mcp doctor", "Check what an MCP host would meet, and say what to do.",
+      "Without --url it looks at the vault and starts `indx mcp serve --stdio` as a host would. "
+      "Ends with 1 when a check failed.",
+      std::move(of_doctor));
+  doctor.example = "indx mcp doctor --vault ~/notes";
+  return {std::move(config), std::move(doctor)};
+}
+
 std::vector<Command> special_commands() {
   Arguments of_serve;
   of_serve.flags = {
@@ -243,6 +275,8 @@ std::vector<Command> special_commands() {
       "For the configuration of an MCP host. Uses the live server of the vault when there is one.",
       std::move(of_mcp));
   mcp.example = "indx mcp serve --stdio --vault ~/notes --scopes vault:read";
+  const Flag scopes_flag = of_mcp.flags.back();
+  const auto [config, doctor] = mcp_helpers(scopes_flag);
   const auto positional = [](std::string name, SchemaNode schema, bool is_required) {
     return Arguments{{{std::move(name), std::move(schema), is_required}}, {}};
   };
@@ -274,7 +308,7 @@ std::vector<Command> special_commands() {
   completion.example = "indx completion bash > ~/.local/share/bash-completion/completions/indx";
   auto version = special_command(Special::Version, "version", "Print name and version.", "");
   version.example = "indx version";
-  return {serve, mcp, watch, run, schema, openapi, completion, man, version};
+  return {serve, mcp, config, doctor, watch, run, schema, openapi, completion, man, version};
 }
 
 }  // namespace

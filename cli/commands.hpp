@@ -40,6 +40,8 @@ enum class Special : std::uint8_t {
   None,
   Serve,
   McpServe,
+  McpConfig,
+  McpDoctor,
   JobWatch,
   JobRun,
   Schema,

@@ -185,15 +185,6 @@ constexpr std::array kNameSources = {
     NameSource{"job", "job_list", "jobs", "id"},
 };
 
-/// The characters that mean something in a glob stand for themselves.
-std::string glob_of_prefix(const std::string& prefix) {
-  std::string glob;
-  for (const char c : prefix)
-    glob += std::string_view("*?[]{}").find(c) != std::string_view::npos ? std::string("?")
-                                                                         : std::string(1, c);
-  return glob + "**";
-}
-
 void add_names(Completion& completion, const Environment& env, const Registry& registry) {
   const auto source =
       std::find_if(kNameSources.begin(), kNameSources.end(),

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "cli/bell.hpp"
+#include "ops/job_record.hpp"
 
 #include <chrono>
 #include <optional>
@@ -29,32 +30,6 @@ Result<Json> read_record(Dispatcher& dispatcher, const Principal& principal, con
 }
 
 }  // namespace
-
-bool is_final_record(const Json& record) {
-  const auto it = record.find("finished_at");
-  return it != record.end() && !it->is_null();
-}
-
-Result<Json> outcome_of(const Json& record) {
-  const std::string state = record.value("state", record.value("status", ""));
-  const std::string id = record.value("id", "");
-  const auto result = record.find("result");
-  if (state == "succeeded")
-    return result == record.end() || result->is_null() ? Json::object() : *result;
-  if (state == "cancelled") {
-    Json details{{"job_id", id}};
-    if (result != record.end() && result->is_object())
-      details["partial"] = result->value("partial", *result);  // some operations name it so
-    return make_error(Reason::Cancelled,
-                      cat("The job ", id, " was cancelled; what it wrote before stays."), details);
-  }
-  const auto stored = record.find("error");
-  Error error = stored != record.end() && stored->is_object()
-                    ? error_from_json(*stored)
-                    : internal_error("The job failed without saying why.");
-  error.details["job_id"] = id;
-  return error;
-}
 
 Result<Json> follow_job(Dispatcher& dispatcher, const Principal& principal, const std::string& id,
                         const CancelToken& cancel,

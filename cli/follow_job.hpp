@@ -13,8 +13,4 @@ Result<Json> follow_job(Dispatcher& dispatcher, const Principal& principal, cons
                         const CancelToken& cancel,
                         const std::function<void(const Json& record)>& on_record);
 
-/// What a final record answers: its result, or its error with the job's id.
-Result<Json> outcome_of(const Json& record);
-bool is_final_record(const Json& record);
-
 }  // namespace indx

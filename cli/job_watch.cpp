@@ -8,6 +8,7 @@
 #include "cli/signals.hpp"
 #include "cli/watch_jobs.hpp"
 #include "jobs/job_state.hpp"
+#include "ops/job_record.hpp"
 
 #include <unistd.h>
 

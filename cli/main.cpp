@@ -7,6 +7,8 @@
 #include "cli/help.hpp"
 #include "cli/job_watch.hpp"
 #include "cli/man_page.hpp"
+#include "cli/mcp_config.hpp"
+#include "cli/mcp_doctor.hpp"
 #include "cli/mcp_serve.hpp"
 #include "cli/output.hpp"
 #include "cli/run_command.hpp"
@@ -59,6 +61,10 @@ int run(const Program& program, const Invocation& invocation) {
       return run_serve(invocation, program.env, program.registry, program.name);
     case Special::McpServe:
       return run_mcp_serve(invocation, program.env, program.registry, take_stdout());
+    case Special::McpConfig:
+      return run_mcp_config(invocation, program.env);
+    case Special::McpDoctor:
+      return run_mcp_doctor(invocation, program.env);
     case Special::JobWatch:
       return run_job_watch(invocation, program.env, program.registry);
     case Special::JobRun:

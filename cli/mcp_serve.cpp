@@ -11,12 +11,18 @@
 #include "mcp/http_transport.hpp"
 #include "mcp/stdio_transport.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <fcntl.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace indx {
 namespace {
+
+/// Hosts kill what is still there a few seconds after they have closed stdin.
+constexpr std::chrono::milliseconds kStopGrace{1000};
 
 /// Cancels when the parent of this process dies, whoever still holds the pipes.
 class ParentWatch {
@@ -34,20 +40,30 @@ class ParentWatch {
   std::jthread thread_;
 };
 
-int serve_through(Dispatcher& dispatcher, const Principal& principal, int out) {
-  const CancelToken stop;
-  const ParentWatch parent(stop);
-  const SignalWatch signals([stop] { stop.cancel(CancelReason::Requested); });
-  return serve_mcp_stdio(dispatcher, principal, STDIN_FILENO, out, stop);
-}
+/// The one client, and what ends its service besides itself.
+class StdioClient {
+ public:
+  StdioClient(Principal principal, int out) : principal_(std::move(principal)), out_(out) {}
+  int serve(Dispatcher& dispatcher) const {
+    return serve_mcp_stdio(dispatcher, principal_, STDIN_FILENO, out_, stop_);
+  }
+  const Principal& principal() const { return principal_; }
+
+ private:
+  const Principal principal_;
+  const int out_;
+  const CancelToken stop_;
+  const ParentWatch parent_{stop_};
+  const SignalWatch signals_{[stop = stop_] { stop.cancel(CancelReason::Requested); }};
+};
 
 /// Holds the vault for longer than one command, so others must be able to call: the local socket
 /// listens (G10).
-int serve_here(Engine& engine, const Registry& registry, const Principal& principal, int out) {
+int serve_here(Engine& engine, const Registry& registry, const StdioClient& client) {
   const auto dispatcher = make_dispatcher(registry, engine);
   Router router;
   add_rest_routes(router, *dispatcher);
-  const auto mcp = make_mcp_http(*dispatcher);
+  const auto mcp = make_mcp_http(*dispatcher, mcp_options(engine.config()));
   mcp->add_routes(router);
   ServerConfig listener;
   listener.host.clear();
@@ -70,7 +86,7 @@ int serve_here(Engine& engine, const Registry& registry, const Principal& princi
   if (server)
     if (const auto announced = engine.announce("", listener.unix_socket); !announced)
       log_error("other processes will not find this one");
-  const int code = serve_through(*dispatcher, principal, out);
+  const int code = client.serve(*dispatcher);
   if (server) server->drain();
   engine.stop();
   mcp->stop();
@@ -81,9 +97,24 @@ int serve_here(Engine& engine, const Registry& registry, const Principal& princi
 }  // namespace
 
 int take_stdout() {
+  // Where a host gives no stderr, the next file that is opened would get its log lines.
+  if (::fcntl(STDERR_FILENO, F_GETFD) < 0) {
+    const int nowhere = ::open("/dev/null", O_WRONLY);
+    if (nowhere >= 0 && nowhere != STDERR_FILENO) {
+      ::dup2(nowhere, STDERR_FILENO);
+      ::close(nowhere);
+    }
+  }
   const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   return out;
+}
+
+McpOptions mcp_options(const Config& config) {
+  McpOptions options;
+  options.sessions = {.max_sessions = static_cast<std::size_t>(config.mcp.max_sessions),
+                      .idle = config.mcp.session_idle};
+  return options;
 }
 
 Result<Principal> mcp_principal(const Json& input) {
@@ -117,40 +148,40 @@ int run_mcp_serve(const Invocation& invocation, const Environment& env, const Re
     return print_error(
         invalid("`indx mcp serve` speaks over stdin and stdout: add --stdio. `indx serve` offers "
                 "MCP over HTTP at /mcp."));
-  const auto principal = mcp_principal(invocation.input);
+  auto principal = mcp_principal(invocation.input);
   if (!principal) return print_error(principal.error());
+  const StdioClient client(std::move(*principal), protocol_out);
+  const bool has_globs = !client.principal().path_globs.empty();
   const auto url = invocation.global.remote.value_or(
       invocation.global.vault ? "" : env("INDX_URL").value_or(""));
   if (!url.empty()) {
     GlobalFlags global = invocation.global;
     global.remote = url;
-    if (!principal->path_globs.empty())
+    if (has_globs)
       return print_error(invalid(
           "`path:` scopes need the vault on this machine; make a token with these globs instead."));
     const auto place = open_place(global, env, registry, {});
-    return place ? serve_through(*place->dispatcher, *principal, protocol_out)
-                 : print_error(place.error());
+    return place ? client.serve(*place->dispatcher) : print_error(place.error());
   }
-  const auto config = load_vault_config(invocation.global, env, ".");
+  auto config = load_vault_config(invocation.global, env, ".");
   if (!config) return print_error(config.error());
+  config->jobs.stop_grace = std::min(config->jobs.stop_grace, kStopGrace);
   for (int attempt = 0;; ++attempt) {
     const auto server = wait_for_live_server(*config);
     if (!server) return print_error(server.error());
     if (*server) {
-      if (!has_usable_socket(**server) && !principal->path_globs.empty())
+      if (!has_usable_socket(**server) && has_globs)
         return print_error(
             invalid("The live server has no local socket, so `path:` scopes cannot be passed on; "
                     "make a token with these globs instead."));
       const auto dispatcher = connect_to(**server, *config, "", registry);
-      return dispatcher ? serve_through(**dispatcher, *principal, protocol_out)
-                        : print_error(dispatcher.error());
+      return dispatcher ? client.serve(**dispatcher) : print_error(dispatcher.error());
     }
     EngineOptions options;
     options.on_stuck_stop = end_stuck_process;
     auto engine = Engine::start(*config, registry, options);
     if (!engine && engine.error().reason == Reason::VaultLocked && attempt < 2) continue;
-    return engine ? serve_here(**engine, registry, *principal, protocol_out)
-                  : print_error(engine.error());
+    return engine ? serve_here(**engine, registry, client) : print_error(engine.error());
   }
 }
 

@@ -1,5 +1,6 @@
 #include "cli/output.hpp"
 
+#include "base/json_text.hpp"
 #include "cli/answer_view.hpp"
 #include "cli/terminal.hpp"
 
@@ -11,9 +12,7 @@
 namespace indx {
 namespace {
 
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string line_of(const Json& json) { return json_text(json) + "\n"; }
 
 }  // namespace
 

@@ -1,11 +1,14 @@
 #include "cli/remote_dispatcher.hpp"
 
 #include "base/http_client.hpp"
+#include "base/ids.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "cli/files.hpp"
 #include "cli/follow_job.hpp"
 #include "cli/sse_reader.hpp"
+#include "ops/job_record.hpp"
 #include "ops/route_field.hpp"
 #include "vault/note_path.hpp"
 
@@ -28,8 +31,7 @@ bool has_query(const std::string& method) {
 }
 
 std::string query_text(const Json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
 /// The address of a call: captures filled in, the rest of a read as query. What is left of `input`
@@ -311,9 +313,17 @@ class RemoteDispatcher : public Dispatcher {
     complete.input = *input;
     if (const auto allowed = check_scopes(complete); !allowed) return failed(allowed.error());
     const bool is_long = call.operation->execution != Execution::Inline;
-    if (is_long && call.keep && !call.is_async) return run_as_job(call, progress);
-    const bool tells = is_long || (call.is_streamed && call.operation->streams_answer());
-    const bool streams = progress && !call.is_async && tells;
+    const bool is_told = call.is_streamed && call.operation->streams_answer();
+    if (is_long && call.keep && !call.is_async && !(is_told && progress))
+      return run_as_job(call, progress);
+    const bool streams = progress && !call.is_async && (is_long || is_told);
+    if (streams && call.keep && call.idempotency_key.empty()) {
+      // A key is what makes the server go on with a job whose stream is gone.
+      SystemRandom random;
+      Call kept = call;
+      kept.idempotency_key = new_ulid(SystemClock().now(), random);
+      return exchange(kept, false, progress);
+    }
     return exchange(call, call.is_async, streams ? progress : OnEvent());
   }
 
@@ -321,6 +331,7 @@ class RemoteDispatcher : public Dispatcher {
     Answer accepted = exchange(call, true, {});
     if (!accepted.result || !accepted.is_accepted) return accepted;
     const std::string id = (*accepted.result)["job"].value("id", "");
+    if (call.on_job) call.on_job(id);
     const auto record = follow_job(*this, call.principal, id, call.cancel, [&](const Json& now) {
       if (!progress || !now.contains("progress")) return;
       Event event;
@@ -355,7 +366,7 @@ class RemoteDispatcher : public Dispatcher {
       request.body_file = std::shared_ptr<const FileBytes>(call.upload, &call.upload->bytes);
     } else if (!has_query(request.method)) {
       request.headers.emplace_back("Content-Type", "application/json");
-      request.body = input.dump(-1, ' ', false, Json::error_handler_t::replace);
+      request.body = json_text(input);
     }
     if (!call.idempotency_key.empty())
       request.headers.emplace_back("Idempotency-Key", call.idempotency_key);

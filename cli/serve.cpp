@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "cli/mcp_serve.hpp"
 #include "cli/output.hpp"
 #include "cli/place.hpp"
 #include "cli/signals.hpp"
@@ -45,6 +46,7 @@ ServerConfig server_config(const Config& config) {
   server.host = config.host;
   server.port = config.port;
   server.workers = config.http_workers;
+  server.public_names = std::make_shared<const std::vector<std::string>>(config.public_names);
   server.unix_socket = config.index_dir + "/socket";
   if (server.unix_socket.size() > kMaxSocketPath) {
     log_info("no local socket: its path would be too long",
@@ -109,7 +111,10 @@ int run_serve(const Invocation& invocation, const Environment& env, const Regist
   const auto dispatcher = make_dispatcher(registry, **engine);
   Router router;
   add_rest_routes(router, *dispatcher);
-  const auto mcp = make_mcp_http(*dispatcher);
+  McpOptions limits = mcp_options(*config);
+  limits.has_fixtures =
+      is_loopback(config->host) && env("MCP_CONFORMANCE_FIXTURES").value_or("") == "1";
+  const auto mcp = make_mcp_http(*dispatcher, limits);
   mcp->add_routes(router);
   ServerConfig listener = server_config(*config);
   listener.plan_body = plan_bodies(router, *dispatcher, config->index_dir, listener.max_body_bytes,

@@ -2,6 +2,7 @@
 #include "http/rest.hpp"
 
 #include <algorithm>
+#include <arpa/inet.h>
 
 namespace indx {
 namespace {
@@ -22,11 +23,23 @@ std::string host_without_port(const std::string& authority) {
   return is_port ? authority.substr(0, end) : "";
 }
 
+bool is_ipv4(const std::string& text) {
+  in_addr address{};
+  return ::inet_pton(AF_INET, text.c_str(), &address) == 1;
+}
+
 /// A name that no other party's DNS can point here.
-bool is_loopback_name(const std::string& authority) {
+bool is_loopback_name(const std::string& host) {
+  if (host == "localhost" || host == "[::1]") return true;
+  if (host.ends_with(".localhost")) return true;
+  return host.starts_with("127.") && is_ipv4(host);
+}
+
+bool is_own_name(const HttpRequest& request, const std::string& authority) {
   const auto host = lower_name(host_without_port(authority));
-  if (host == "localhost" || host.ends_with(".localhost") || host == "[::1]") return true;
-  return host.starts_with("127.") && host.find_first_not_of("0123456789.") == host.npos;
+  if (is_loopback_name(host)) return true;
+  const auto& names = request.public_names;
+  return names && std::find(names->begin(), names->end(), host) != names->end();
 }
 
 /// The forwarding process keeps only what its own caller may do.
@@ -79,19 +92,22 @@ Result<Principal> authenticate_request(const HttpRequest& request, Dispatcher& d
 }
 
 Status check_origin(const HttpRequest& request) {
-  if (!request.is_loopback_listener) return {};
+  if (request.is_local_socket) return {};
   const auto host = request.header("host");
-  if (!host.empty() && !is_loopback_name(host))
+  if (request.is_loopback_listener && !host.empty() && !is_own_name(request, host))
     return make_error(Reason::Forbidden,
-                      "The Host header names another machine. Use localhost or 127.0.0.1.");
+                      "The Host header names another machine. Use localhost or 127.0.0.1, or set "
+                      "http.public_names to the name that it shall be served under.");
   const auto origin = request.header("origin");
   if (origin.empty()) return {};
-  const auto scheme = origin.find("://");
-  const bool is_ours = scheme != origin.npos && origin.starts_with("http") &&
-                       is_loopback_name(origin.substr(scheme + 3));
-  if (!is_ours)
-    return make_error(Reason::Forbidden, "Pages of other origins may not call this server.");
-  return {};
+  const bool is_web = origin.starts_with("http://") || origin.starts_with("https://");
+  const auto authority = is_web ? origin.substr(origin.find("://") + 3) : "";
+  const bool is_same = !request.is_loopback_listener && !authority.empty() &&
+                       lower_name(authority) == lower_name(host);
+  if (is_same || (!authority.empty() && is_own_name(request, authority))) return {};
+  return make_error(Reason::Forbidden,
+                    "Pages of other origins may not call this server. Behind a proxy, set "
+                    "http.public_names to the name that browsers see.");
 }
 
 Result<Principal> admit_request(const HttpRequest& request, Dispatcher& dispatcher) {

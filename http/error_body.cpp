@@ -1,5 +1,6 @@
 #include "http/error_body.hpp"
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "http/rest.hpp"
 
@@ -39,7 +40,7 @@ HttpResponse json_response(int status, const Json& body, const RequestId& id) {
   HttpResponse response;
   response.status = status;
   response.headers = {{"Content-Type", "application/json"}, {"X-Request-Id", id.value}};
-  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  response.body = json_text(body) + "\n";
   return response;
 }
 

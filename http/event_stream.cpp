@@ -1,5 +1,6 @@
 #include "http/event_stream.hpp"
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "http/job_stream.hpp"
 #include "http/rest.hpp"
@@ -110,8 +111,7 @@ void open_feed(const HttpRequest& request, Dispatcher& dispatcher, const Respond
 std::string sse_frame(const std::string& id, const std::string& event, const Json& data) {
   std::string frame;
   if (!id.empty()) frame += "id: " + id + "\n";
-  return frame + "event: " + event +
-         "\ndata: " + data.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n\n";
+  return frame + "event: " + event + "\ndata: " + json_text(data) + "\n\n";
 }
 
 HttpResponse event_stream_head(std::string first_frame) {

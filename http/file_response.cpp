@@ -1,6 +1,7 @@
 #include "http/file_response.hpp"
 
 #include "base/clock.hpp"
+#include "base/json_text.hpp"
 #include "base/media_type.hpp"
 #include "base/text.hpp"
 #include "http/byte_ranges.hpp"
@@ -68,7 +69,7 @@ class FileAnswer {
         media_type_(text_in(data, "media_type")) {
     if (const auto time = parse_time(text_in(data, "modified"))) modified_ = *time;
     if (media_type_.empty()) media_type_ = media_type_of(path_);
-    answer_ = data.dump(-1, ' ', false, Json::error_handler_t::replace);
+    answer_ = json_text(data);
   }
 
   HttpResponse respond() const {

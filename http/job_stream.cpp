@@ -1,5 +1,6 @@
 #include "http/job_stream.hpp"
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "http/event_stream.hpp"
 #include "http/rest.hpp"
@@ -45,8 +46,7 @@ class JobStreams {
  public:
   std::shared_ptr<JobReadings> readings(const Principal& principal, const std::string& job) {
     const auto owner = to_owner(principal);
-    const auto key = Json{job, owner.subject, owner.scopes, owner.path_globs}.dump(
-        -1, ' ', false, Json::error_handler_t::replace);
+    const auto key = json_text(Json{job, owner.subject, owner.scopes, owner.path_globs});
     const std::scoped_lock lock(mutex_);
     std::erase_if(by_key_, [](const auto& entry) { return entry.second.expired(); });
     auto& known = by_key_[key];

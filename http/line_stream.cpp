@@ -1,5 +1,6 @@
 #include "http/line_stream.hpp"
 
+#include "base/json_text.hpp"
 #include "http/rest.hpp"
 
 #include <cstdio>
@@ -102,9 +103,7 @@ bool is_whole_list(const Call& call) {
 
 std::string lines_of(const Operation& operation, const Json& data) {
   std::string lines;
-  const auto add = [&](const Json& item) {
-    lines += item.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  };
+  const auto add = [&](const Json& item) { lines += json_text(item) + "\n"; };
   const auto list = data.find(operation.list);
   if (list != data.end())
     for (const auto& item : *list) add(item);

@@ -249,14 +249,16 @@ void Listener::accept_from(const Door& door) {
 
 RequestReader Listener::new_reader(const Door& door) const {
   if (!config_.plan_body) return RequestReader(config_.max_body_bytes);
-  return RequestReader(config_.max_body_bytes,
-                       [plan = config_.plan_body, is_local_socket = door.is_local_socket,
-                        is_loopback = door.is_loopback](const HttpRequest& head) {
-                         HttpRequest request = head;
-                         request.is_local_socket = is_local_socket;
-                         request.is_loopback_listener = is_loopback;
-                         return plan(request);
-                       });
+  return RequestReader(
+      config_.max_body_bytes,
+      [plan = config_.plan_body, is_local_socket = door.is_local_socket,
+       is_loopback = door.is_loopback, names = config_.public_names](const HttpRequest& head) {
+        HttpRequest request = head;
+        request.is_local_socket = is_local_socket;
+        request.is_loopback_listener = is_loopback;
+        request.public_names = names;
+        return plan(request);
+      });
 }
 
 void Listener::take_inbox() {

@@ -28,8 +28,8 @@ Result<Principal> authenticate_request(const HttpRequest& request, Dispatcher& d
 HttpResponse error_response(const Error& error, const RequestId& id);
 HttpResponse json_response(int status, const Json& body, const RequestId& id);
 
-/// Refuses requests whose Host or Origin is not this server's (DNS rebinding), when it listens on
-/// loopback only.
+/// Refuses pages of other origins, and on a listener that only this machine reaches any Host that
+/// is not this server's (DNS rebinding). `http.public_names` are its own as well.
 Status check_origin(const HttpRequest& request);
 /// Both of them, for a REST route.
 Result<Principal> admit_request(const HttpRequest& request, Dispatcher& dispatcher);

@@ -27,6 +27,8 @@ struct HttpRequest {
   bool is_http_1_0 = false;              ///< its sender knows no chunks
   bool is_local_socket = false;          ///< came over `.indx/socket`
   bool is_loopback_listener = false;     ///< came to a listener that only this machine reaches
+  /// Further names of this server, in lower case; null: it has none.
+  std::shared_ptr<const std::vector<std::string>> public_names;
   RequestId id;
 
   std::string header(const std::string& lower_case_name) const;

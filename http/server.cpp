@@ -308,6 +308,7 @@ class ParkingServer : public HttpServer {
     request.remote = connection->remote;
     request.is_local_socket = connection->is_local_socket;
     request.is_loopback_listener = connection->is_loopback;
+    request.public_names = parts_.config.public_names;
     request.id.value = request.header("x-request-id");
     if (!is_sane_id(request.id.value)) request.id.value = new_ulid(clock_.now(), random_);
     const LogContext context(request.id.value, {});

@@ -19,7 +19,8 @@ struct ServerConfig {
   std::chrono::milliseconds head_timeout{10000}, idle_timeout{60000}, heartbeat{15000};
   std::size_t max_waiting = 1024;  ///< requests that wait for an answer without a worker
   std::size_t max_stream_buffer = 256U << 10U;
-  PlanBody plan_body;          ///< empty: bodies of up to `max_body_bytes`, in memory
+  PlanBody plan_body;  ///< empty: bodies of up to `max_body_bytes`, in memory
+  std::shared_ptr<const std::vector<std::string>> public_names;  ///< see HttpRequest
   Metrics* metrics = nullptr;  ///< counts requests; outlives the server
 };
 

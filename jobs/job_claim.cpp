@@ -13,7 +13,7 @@
 namespace indx {
 namespace {
 
-bool runs(const JobQueue::KnownKind& kind, int version) {
+bool runs(const JobStore::KnownKind& kind, int version) {
   return kind.version == version || kind.resumes_other_versions;
 }
 
@@ -182,7 +182,7 @@ Result<std::vector<Job>> JobQueue::claim(const std::string& instance,
   });
 }
 
-Result<std::vector<JobQueue::StopAsked>> JobQueue::heartbeat(const std::string& instance) {
+Result<std::vector<JobStore::StopAsked>> JobQueue::heartbeat(const std::string& instance) {
   INDX_TRY(
       db_.prepare("UPDATE jobs SET heartbeat_at = ?2 WHERE state = 'running' AND leased_by = ?1")
           .bind(instance, to_millis(clock_.now()))

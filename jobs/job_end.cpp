@@ -222,7 +222,7 @@ Result<Job> JobQueue::cancel_one(Job job, std::vector<Job>& others) {
   return job;
 }
 
-Result<JobQueue::Ended> JobQueue::finish(const Lease& lease, const JobOutcome& outcome,
+Result<JobStore::Ended> JobQueue::finish(const Lease& lease, const JobOutcome& outcome,
                                          const std::vector<KnownKind>& known) {
   return db_.savepoint([&]() -> Result<Ended> {
     auto row = INDX_TRY(find_job_row(db_, lease.job));
@@ -238,7 +238,7 @@ Result<JobQueue::Ended> JobQueue::finish(const Lease& lease, const JobOutcome& o
   });
 }
 
-Result<JobQueue::Ended> JobQueue::request_cancel(const JobId& id) {
+Result<JobStore::Ended> JobQueue::request_cancel(const JobId& id) {
   return db_.savepoint([&]() -> Result<Ended> {
     auto row = INDX_TRY(find_job_row(db_, id));
     if (!row) return no_such_job(id);

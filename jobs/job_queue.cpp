@@ -63,7 +63,7 @@ Result<std::optional<Job>> JobQueue::live_twin(const std::string& kind,
   return std::optional(std::move(jobs.front()));
 }
 
-Result<JobQueue::Enqueued> JobQueue::join(Job live, const JobRequest& request) {
+Result<JobStore::Enqueued> JobQueue::join(Job live, const JobRequest& request) {
   const bool has_secrets = !request.secrets.empty();  // those of the live job are not to be changed
   if (request.on_duplicate == OnDuplicate::Reject ||
       (has_secrets && request.on_duplicate != OnDuplicate::Join))
@@ -122,7 +122,7 @@ Result<Job> JobQueue::add(const JobRequest& request) {
   return job;
 }
 
-Result<JobQueue::Enqueued> JobQueue::enqueue(const JobRequest& request) {
+Result<JobStore::Enqueued> JobQueue::enqueue(const JobRequest& request) {
   INDX_TRY(check_request(request));
   if (request.unique_key.empty()) return Enqueued{INDX_TRY(add(request))};
   return db_.savepoint([&]() -> Result<Enqueued> {
@@ -153,7 +153,7 @@ Result<std::optional<Job>> JobQueue::find(const JobId& id) {
   return std::optional(std::move(jobs.front()));
 }
 
-Result<JobQueue::JobPage> JobQueue::list(const JobFilter& filter, int limit,
+Result<JobStore::JobPage> JobQueue::list(const JobFilter& filter, int limit,
                                          const std::string& cursor) {
   static const std::string kPage = select_jobs(
       "WHERE (?1 IS NULL OR seq < ?1) AND (?2 = '[]' OR state IN (SELECT value FROM "

@@ -30,7 +30,7 @@ Result<std::optional<JobRow>> read_job_row(Database& db, const std::string& quer
                                            const JobValue& value);
 Result<std::optional<JobRow>> find_job_row(Database& db, const JobId& id);
 
-/// `validation_failed` and `too_large` as JobQueue::enqueue says.
+/// `validation_failed` and `too_large` as JobStore::enqueue says.
 Status insert_job(Database& db, const Job& job, const std::string& sealed_secrets);
 /// Writes what changes in a job's life; kind, input and owner do not. The result is in the file of
 /// that name, or in the row when it is empty.

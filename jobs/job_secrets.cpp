@@ -1,5 +1,6 @@
 #include "jobs/job_secrets.hpp"
 
+#include "base/json_text.hpp"
 #include "base/secret_box.hpp"
 #include "jobs/job.hpp"
 
@@ -49,7 +50,7 @@ Result<std::string> seal_secrets(const std::string& key, const Json& secrets) {
   if (key.empty())
     return make_error(Reason::Unavailable,
                       "Secret arguments cannot be stored here: there is no key for them.");
-  return seal(key, secrets.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return seal(key, json_text(secrets));
 }
 
 Result<Json> open_secrets(const std::string& key, std::string_view sealed) {

@@ -141,6 +141,10 @@ Json tool_descriptor(const Tool& tool, const Principal& principal, const Protoco
   result["inputSchema"] = tool.group ? group_schema(tool, reader) : input_schema(first, reader);
   if (protocol.has_structured_content && has_output_schema(tool))
     result["outputSchema"] = output_schema(first);
+  if (protocol.has_tasks &&
+      std::any_of(tool.operations.begin(), tool.operations.end(),
+                  [](const Operation* operation) { return may_become_job(*operation); }))
+    result["execution"] = {{"taskSupport", "optional"}};
   if (!protocol.has_annotations) return result;
   result["annotations"] = hints(tool, principal);
   if (!protocol.has_title) result["annotations"]["title"] = title;

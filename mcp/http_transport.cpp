@@ -1,57 +1,21 @@
 #include "mcp/http_transport.hpp"
 
 #include "base/text.hpp"
-#include "base/unicode.hpp"
 #include "http/rest.hpp"
+#include "mcp/http_message.hpp"
+#include "mcp/http_reply.hpp"
+#include "mcp/modern_http.hpp"
+#include "mcp/modern_request.hpp"
 #include "mcp/sse_stream.hpp"
 
+#include <algorithm>
 #include <atomic>
-#include <map>
-#include <mutex>
 #include <utility>
 
 namespace indx {
 namespace {
 
 constexpr const char* kSessionHeader = "Mcp-Session-Id";
-constexpr int kRetryAfterSeconds = 1;
-
-std::string media_type(std::string_view text) {
-  return to_lower(trim(text.substr(0, text.find(';'))));
-}
-
-/// What the client can read.
-struct Accepted {
-  bool json = false, sse = false;
-};
-Accepted accepted_types(const HttpRequest& request) {
-  const std::string header = request.header("accept");
-  if (trim(header).empty()) return {.json = true};
-  Accepted accepted;
-  for (const std::string& part : split(header, ',')) {
-    const std::string type = media_type(part);
-    const std::string parameters = replace_all(part, " ", "");
-    if (parameters.ends_with(";q=0") || parameters.ends_with(";q=0.0")) continue;
-    if (type == "*/*" || type == "application/*" || type == "application/json")
-      accepted.json = true;
-    if (type == "text/*" || type == "text/event-stream") accepted.sse = true;
-  }
-  return accepted;
-}
-
-HttpResponse rpc_response(int status, const Json& message, const HttpRequest& request) {
-  HttpResponse response{status,
-                        {{"Content-Type", "application/json"}, {"Cache-Control", "no-store"}},
-                        dump_rpc(message)};
-  if (!request.id.empty()) response.headers.emplace_back("X-Request-Id", request.id.value);
-  if (status == 503) response.headers.emplace_back("Retry-After", cat(kRetryAfterSeconds));
-  return response;
-}
-
-HttpResponse rpc_failure(int status, std::string message, const HttpRequest& request,
-                         int code = kRpcInvalidRequest, const Json& id = nullptr) {
-  return rpc_response(status, rpc_error({code, std::move(message), nullptr, id}), request);
-}
 
 HttpResponse no_stream(const HttpRequest& request) {
   HttpResponse response = rpc_failure(
@@ -65,82 +29,23 @@ HttpResponse with_session(HttpResponse response, const McpSession& session) {
   return response;
 }
 
-/// The answer of one POST: JSON, unless something is said before the answer.
-class HttpReply : public McpReply {
- public:
-  HttpReply(HttpRequest request, Responder responder, Accepted accepted,
-            const std::shared_ptr<McpSession>& session)
-      : request_(std::move(request)),
-        responder_(std::move(responder)),
-        accepted_(accepted),
-        session_(session) {}
-
-  void notify(const Json& message) override {
-    const std::scoped_lock lock(mutex_);
-    begin_stream();
-    if (stream_) stream_->send(message);
-  }
-
-  bool can_notify() const override { return accepted_.sse; }
-
-  void answer(McpAnswer answer) override {
-    const std::scoped_lock lock(mutex_);
-    is_over_ = true;
-    if (stream_) {
-      stream_->send(answer.message);
-      return stream_->finish();
-    }
-    if (accepted_.json || answer.http_status != 200) return send_json(answer);
-    if (const auto stream = responder_.begin_stream(sse_head(sse_frame(answer.message))))
-      stream->close();
-  }
-
-  void drop(CancelReason reason) override {
-    const std::scoped_lock lock(mutex_);
-    is_over_ = true;
-    if (stream_) return stream_->finish();
-    if (reason == CancelReason::Shutdown)
-      return responder_.send(rpc_failure(503, "The server is stopping.", request_));
-    responder_.send({202, {}, ""});  // the client asked for silence, HTTP wants an answer
-  }
-
-  /// Shows the headers of a call that takes long, so that nobody in between gives up.
-  void show_life() {
-    const std::scoped_lock lock(mutex_);
-    if (!is_over_) begin_stream();
-  }
-
- private:
-  void begin_stream() {
-    if (stream_ || !accepted_.sse) return;
-    stream_ = session_->streams->open(*session_->protocol);
-    stream_->begin(responder_);
-  }
-
-  void send_json(const McpAnswer& answer) {
-    HttpResponse response = rpc_response(answer.http_status, answer.message, request_);
-    if (!answer.challenge.empty())
-      response.headers.emplace_back("WWW-Authenticate", answer.challenge);
-    responder_.send(std::move(response));
-  }
-
-  const HttpRequest request_;
-  const Responder responder_;
-  const Accepted accepted_;
-  const std::shared_ptr<McpSession> session_;  // shared: an answer may come after the session ended
-  std::mutex mutex_;
-  std::shared_ptr<SseStream> stream_;  // shared with the session, which can resume it
-  bool is_over_ = false;
-};
+/// Whether a GET may be answered with an event stream. Less strict than for a POST, which could
+/// answer in JSON.
+bool accepts_stream(const HttpRequest& request) {
+  const std::string header = request.header("accept");
+  return accepted_types(request).sse || trim(header).empty() ||
+         header.find("*/*") != std::string::npos;
+}
 
 class McpHttpImpl : public McpHttp {
  public:
   McpHttpImpl(Dispatcher& dispatcher, const McpOptions& options)
       : dispatcher_(dispatcher),
         server_(dispatcher, options),
-        sessions_(options.sessions, server_.clock(), server_.random()) {}
+        sessions_(options.sessions, server_.clock(), server_.random()),
+        modern_(server_) {}
   /// Open calls and their sessions hold each other until the calls end.
-  ~McpHttpImpl() override { sessions_.close_all(CancelReason::Shutdown); }
+  ~McpHttpImpl() override { McpHttpImpl::stop(); }
 
   void add_routes(Router& router) override {
     using Handler = void (McpHttpImpl::*)(const HttpRequest&, const Principal&, const Responder&);
@@ -160,7 +65,9 @@ class McpHttpImpl : public McpHttp {
 
   void stop() override {
     is_stopping_ = true;
+    server_.end_listening();
     sessions_.close_all(CancelReason::Shutdown);
+    modern_.stop();
   }
 
  private:
@@ -172,6 +79,8 @@ class McpHttpImpl : public McpHttp {
     auto principal = authenticate_request(request, dispatcher_, Surface::Mcp);
     if (!principal) return responder.send(error_response(principal.error(), request.id));
     if (is_stopping_) return responder.send(rpc_failure(503, "The server is stopping.", request));
+    if (request.method != "POST" && is_modern_version(request.header(kVersionHeader)))
+      return responder.send(only_post(request));
     principal->request_id = request.id.value;
     (this->*handler)(request, *principal, responder);
   }
@@ -183,29 +92,76 @@ class McpHttpImpl : public McpHttp {
     if (!accepted.json && !accepted.sse)
       return responder.send(
           rpc_failure(406, "Accept must allow application/json or text/event-stream.", request));
+    if (is_rpc_batch(request.body)) return post_batch(request, principal, responder, accepted);
     auto parsed = parse_rpc(request.body);
     if (const auto* fault = std::get_if<RpcFault>(&parsed))
       return responder.send(rpc_response(400, rpc_error(*fault), request));
     const auto& message = std::get<RpcMessage>(parsed);
+    if (is_modern(message, request.header(kVersionHeader)))
+      return modern_.post(request, principal, responder, message, accepted);
     if (message.kind == RpcMessage::Kind::Request && message.method == "initialize")
       return initialize(request, principal, responder, message, accepted);
 
     const auto session = session_of(request, principal, responder, message.id);
     if (!session) return;
-    const McpPeer peer{McpTransport::Http, session->protocol, principal,
-                       session->calls,     session,           session->client_capabilities};
+    const McpPeer peer = peer_in(session, principal);
     if (message.kind != RpcMessage::Kind::Request) {
-      if (message.kind == RpcMessage::Kind::Notification) server_.notification(peer, message);
-      if (message.kind == RpcMessage::Kind::Response) server_.response(peer, message);
+      take_silent(peer, message);
       return responder.send({202, {}, ""});
     }
-    const auto reply =
-        std::make_shared<HttpReply>(without_body(request), responder, accepted, session);
-    if (accepted.sse && wants_progress(message))
-      server_.deadlines().after(server_.options().stream_start, [weak = std::weak_ptr(reply)] {
-        if (const auto waiting = weak.lock()) waiting->show_life();
-      });
-    server_.request(peer, message, reply);
+    const auto answer = std::make_shared<PostAnswer>(request, responder, accepted, session,
+                                                     PostAnswer::Form::Single, 1);
+    server_.request(peer, message, answer->reply());
+    if (accepted.sse) show_life_of(answer);
+  }
+
+  void post_batch(const HttpRequest& request, const Principal& principal,
+                  const Responder& responder, Accepted accepted) {
+    const auto session = session_of(request, principal, responder, nullptr);
+    if (!session) return;
+    const auto refuse = [&](const RpcFault& fault) {
+      responder.send(rpc_response(400, rpc_error(fault), request));
+    };
+    if (!session->protocol->has_batch) return refuse(no_rpc_batches());
+    const auto parsed = parse_rpc_batch(request.body);
+    if (const auto* fault = std::get_if<RpcFault>(&parsed)) return refuse(*fault);
+    const auto& messages = std::get<std::vector<RpcParsed>>(parsed);
+    const auto requests =
+        static_cast<std::size_t>(std::count_if(messages.begin(), messages.end(), wants_answer));
+
+    const McpPeer peer = peer_in(session, principal);
+    const auto answer = requests == 0
+                            ? nullptr
+                            : std::make_shared<PostAnswer>(request, responder, accepted, session,
+                                                           PostAnswer::Form::Batch, requests);
+    for (const RpcParsed& each : messages) {
+      const auto* message = std::get_if<RpcMessage>(&each);
+      if (!wants_answer(each))
+        take_silent(peer, *message);
+      else if (message)
+        server_.request(peer, *message, answer->reply());
+      else
+        answer->reply()->answer({.message = rpc_error(std::get<RpcFault>(each))});
+    }
+    if (!answer) return responder.send({202, {}, ""});
+    if (accepted.sse) show_life_of(answer);
+  }
+
+  static McpPeer peer_in(const std::shared_ptr<McpSession>& session, const Principal& principal) {
+    return {McpTransport::Http, session->protocol, principal,
+            session->calls,     session,           session->client_capabilities};
+  }
+
+  void take_silent(const McpPeer& peer, const RpcMessage& message) {
+    if (message.kind == RpcMessage::Kind::Notification) server_.notification(peer, message);
+    if (message.kind == RpcMessage::Kind::Response) server_.response(peer, message);
+  }
+
+  void show_life_of(const std::shared_ptr<PostAnswer>& answer) {
+    if (answer->is_over()) return;
+    server_.deadlines().after(server_.options().stream_start, [weak = std::weak_ptr(answer)] {
+      if (const auto waiting = weak.lock()) waiting->show_life();
+    });
   }
 
   void initialize(const HttpRequest& request, const Principal& principal,
@@ -220,7 +176,8 @@ class McpHttpImpl : public McpHttp {
       session->subject = principal.subject;
       session->protocol = handshake.protocol;
       session->client_capabilities = std::move(handshake.client_capabilities);
-      session->streams = std::make_shared<SseStreams>();
+      session->streams = std::make_shared<SseStreams>(*handshake.protocol);
+      session->channel = session->streams;
       if (!sessions_.add(session))
         return responder.send(rpc_failure(503, "Every session is in use. Try again in a moment.",
                                           request, kRpcInternalError, message.id));
@@ -238,15 +195,18 @@ class McpHttpImpl : public McpHttp {
       stream->close();
   }
 
+  /// Opens the standing stream, or goes on with the one that Last-Event-ID names.
   void get(const HttpRequest& request, const Principal& principal, const Responder& responder) {
-    if (!accepted_types(request).sse)
-      return responder.send(rpc_failure(406, "Accept must allow text/event-stream.", request));
-    if (request.header("mcp-session-id").empty()) return responder.send(no_stream(request));
+    if (request.method == "HEAD" || !accepts_stream(request) ||
+        request.header("mcp-session-id").empty())
+      return responder.send(no_stream(request));
     const auto session = session_of(request, principal, responder, nullptr);
     if (!session) return;
-    const auto position = session->streams->find(request.header("last-event-id"));
+    const std::string last_event = request.header("last-event-id");
+    if (last_event.empty()) return session->streams->listen(responder);
+    const auto position = session->streams->find(last_event);
     if (!position) return responder.send(no_stream(request));
-    position->stream->resume(responder, position->after);
+    position->stream->connect(responder, position->after);
   }
 
   void remove(const HttpRequest& request, const Principal& principal, const Responder& responder) {
@@ -263,7 +223,7 @@ class McpHttpImpl : public McpHttp {
       responder.send(rpc_failure(status, message, request, kRpcInvalidRequest, id));
       return nullptr;
     };
-    const std::string version = request.header("mcp-protocol-version");
+    const std::string version = request.header(kVersionHeader);
     if (!version.empty() && !find_protocol(version))
       return fail(400, "This MCP-Protocol-Version is not supported.");
     const std::string session_id = request.header("mcp-session-id");
@@ -274,21 +234,10 @@ class McpHttpImpl : public McpHttp {
     return session;
   }
 
-  static bool wants_progress(const RpcMessage& message) {
-    const auto meta = message.params.find("_meta");
-    return meta != message.params.end() && meta->is_object() && meta->contains("progressToken");
-  }
-
-  /// What a reply needs of its request; bodies may be long.
-  static HttpRequest without_body(const HttpRequest& request) {
-    HttpRequest head;
-    head.id = request.id;
-    return head;
-  }
-
   Dispatcher& dispatcher_;
   McpServer server_;
   SessionTable sessions_;
+  ModernHttp modern_;
   std::atomic<bool> is_stopping_ = false;
 };
 

@@ -1,7 +1,10 @@
 #include "mcp/json_rpc.hpp"
 
+#include "base/json_text.hpp"
 #include "base/number_text.hpp"
+#include "base/text.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace indx {
@@ -9,6 +12,7 @@ namespace {
 
 // Deeper input is refused before it is parsed: serialising and checking it would recurse.
 constexpr int kMaxNesting = 200;
+constexpr std::size_t kMaxBatch = 1000;
 
 bool is_nested_too_deep(std::string_view text) {
   int depth = 0;
@@ -35,26 +39,26 @@ RpcFault invalid_request(std::string message, Json id = nullptr) {
   return {kRpcInvalidRequest, std::move(message), nullptr, std::move(id)};
 }
 
-}  // namespace
-
-std::variant<RpcMessage, RpcFault> parse_rpc(std::string_view text) {
+/// The value of the text, or why there is none.
+std::variant<Json, RpcFault> parse_json(std::string_view text) {
   if (is_nested_too_deep(text)) return invalid_request("The message is nested too deeply.");
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded())
     return RpcFault{kRpcParseError, "The message is not valid JSON in UTF-8.", nullptr, nullptr};
-  if (json.is_array())
-    return invalid_request(
-        "Batches are not part of this protocol version. Send one message at a time.");
-  if (!json.is_object()) return invalid_request("A message is a JSON object.");
+  return json;
+}
 
+/// `oversized`: a number of the text that would be rounded.
+RpcParsed read_message(Json json, const std::optional<std::string_view>& oversized) {
+  if (!json.is_object()) return invalid_request("A message is a JSON object.");
   const bool has_id = json.contains("id");
   const Json id = has_id && is_request_id(json["id"]) ? json["id"] : Json(nullptr);
   if (json.value("jsonrpc", Json()) != "2.0")
     return invalid_request("jsonrpc must be \"2.0\".", id);
   if (has_id && id.is_null()) return invalid_request("id must be a string or an integer.");
-
-  if (const auto number = oversized_integer(text))
-    return invalid_request(number_too_large("The message", *number).message, id);
+  const bool is_notification = !has_id && json.contains("method") && json["method"].is_string();
+  if (oversized && !is_notification)
+    return invalid_request(number_too_large("The message", *oversized).message, id);
 
   RpcMessage message;
   message.id = id;
@@ -69,12 +73,51 @@ std::variant<RpcMessage, RpcFault> parse_rpc(std::string_view text) {
   if (!json["method"].is_string()) return invalid_request("method must be a string.", id);
   message.kind = has_id ? RpcMessage::Kind::Request : RpcMessage::Kind::Notification;
   message.method = json["method"].get<std::string>();
-  if (json.contains("params") && !json["params"].is_null()) {
-    if (!json["params"].is_object())
-      return RpcFault{kRpcInvalidParams, "params must be an object.", nullptr, id};
+  if (!json.contains("params") || json["params"].is_null()) return message;
+  if (json["params"].is_object() && !oversized)
     message.params = std::move(json["params"]);
-  }
+  else if (!is_notification)  // nobody may answer those, so what they say is left out
+    return RpcFault{kRpcInvalidParams, "params must be an object.", nullptr, id};
   return message;
+}
+
+}  // namespace
+
+RpcParsed parse_rpc(std::string_view text) {
+  auto parsed = parse_json(text);
+  if (auto* fault = std::get_if<RpcFault>(&parsed)) return std::move(*fault);
+  auto& json = std::get<Json>(parsed);
+  if (json.is_array()) return no_rpc_batches();
+  return read_message(std::move(json), oversized_integer(text));
+}
+
+bool is_rpc_batch(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '[';
+}
+
+std::variant<std::vector<RpcParsed>, RpcFault> parse_rpc_batch(std::string_view text) {
+  auto parsed = parse_json(text);
+  if (auto* fault = std::get_if<RpcFault>(&parsed)) return std::move(*fault);
+  auto& json = std::get<Json>(parsed);
+  if (!json.is_array() || json.empty())
+    return invalid_request("A batch is an array of at least one message.");
+  if (json.size() > kMaxBatch)
+    return invalid_request(cat("A batch has at most ", kMaxBatch, " messages."));
+  const auto oversized = oversized_integer(text);
+  std::vector<RpcParsed> messages;
+  for (Json& each : json) messages.push_back(read_message(std::move(each), oversized));
+  return messages;
+}
+
+bool wants_answer(const RpcParsed& parsed) {
+  const auto* message = std::get_if<RpcMessage>(&parsed);
+  return !message || message->kind == RpcMessage::Kind::Request;
+}
+
+RpcFault no_rpc_batches() {
+  return invalid_request(
+      "Batches are not part of this protocol version. Send one message at a time.");
 }
 
 Json rpc_result(const Json& id, Json result) {
@@ -103,8 +146,6 @@ Json rpc_notification(std::string_view method, Json params) {
   return message;
 }
 
-std::string dump_rpc(const Json& message) {
-  return message.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string dump_rpc(const Json& message) { return json_text(message); }
 
 }  // namespace indx

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace indx {
 
@@ -14,6 +15,10 @@ inline constexpr int kRpcMethodNotFound = -32601;
 inline constexpr int kRpcInvalidParams = -32602;
 inline constexpr int kRpcInternalError = -32603;
 inline constexpr int kRpcResourceNotFound = -32002;
+/// Of the modern era.
+inline constexpr int kRpcHeaderMismatch = -32020;
+inline constexpr int kRpcMissingCapability = -32021;
+inline constexpr int kRpcUnsupportedVersion = -32022;
 /// Ours, outside the reserved range: the principal lacks a scope.
 inline constexpr int kRpcForbidden = 403;
 
@@ -36,8 +41,20 @@ struct RpcFault {
   Json id;
 };
 
-/// Reads one message; an array is a fault, since no version we speak has batches.
-std::variant<RpcMessage, RpcFault> parse_rpc(std::string_view text);
+using RpcParsed = std::variant<RpcMessage, RpcFault>;
+
+/// Reads one message; an array is a fault, see parse_rpc_batch.
+RpcParsed parse_rpc(std::string_view text);
+
+/// Whether the text is an array, which only some protocol versions know (`Protocol::has_batch`).
+bool is_rpc_batch(std::string_view text);
+/// Reads an array of messages, each for itself. A fault for all: it is not JSON, empty, or of more
+/// than 1,000 messages.
+std::variant<std::vector<RpcParsed>, RpcFault> parse_rpc_batch(std::string_view text);
+/// A request, or what cannot be read.
+bool wants_answer(const RpcParsed& parsed);
+/// What a peer is told whose version has no batches.
+RpcFault no_rpc_batches();
 
 Json rpc_result(const Json& id, Json result);
 Json rpc_error(const RpcFault& fault);

@@ -58,6 +58,12 @@ const std::vector<Protocol>& protocols() {
   return rows;
 }
 
+Json protocol_versions() {
+  Json versions = Json::array();
+  for (const Protocol& row : protocols()) versions.push_back(row.version);
+  return versions;
+}
+
 const Protocol* find_protocol(std::string_view version) {
   for (const Protocol& row : protocols())
     if (row.version == version) return &row;

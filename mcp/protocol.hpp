@@ -2,6 +2,8 @@
 #include "base/json.hpp"
 #include "mcp/json_rpc.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -35,8 +37,13 @@ struct Protocol {
   int resource_not_found = kRpcResourceNotFound;  ///< code of the error
 };
 
+/// The longest declaration of client capabilities that is taken, as JSON.
+inline constexpr std::size_t kMaxClientCapabilities = 16U << 10U;
+
 /// Those we speak, newest first.
 const std::vector<Protocol>& protocols();
+/// Their names, likewise.
+Json protocol_versions();
 /// nullptr: not one of ours.
 const Protocol* find_protocol(std::string_view version);
 /// The answer to an initialize: the version asked for, else the newest of its era.

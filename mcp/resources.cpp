@@ -1,116 +1,105 @@
 #include "mcp/resources.hpp"
 
+#include "base/hash.hpp"
 #include "base/media_type.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "mcp/resource_uri.hpp"
 
 #include <algorithm>
 #include <array>
-#include <vector>
+#include <utility>
 
 namespace indx {
 namespace {
 
-constexpr std::string_view kScheme = "vault://";
-constexpr std::size_t kMaxUriBytes = 8192;
-/// First segments with a meaning of their own; notes in folders of these names need `vault:///`.
-constexpr std::array<std::string_view, 5> kSynthetic = {"search", "graph", "tags", "canvas",
-                                                        "base"};
+constexpr std::string_view kNotes = "n", kFiles = "f";
+constexpr std::array<std::string_view, 4> kTextTypes = {"application/json", "application/yaml",
+                                                        "application/xml", "image/svg+xml"};
 
-bool is_synthetic(std::string_view segment) {
-  return std::find(kSynthetic.begin(), kSynthetic.end(), segment) != kSynthetic.end();
+bool is_text_type(std::string_view type) {
+  return type.starts_with("text/") ||
+         std::find(kTextTypes.begin(), kTextTypes.end(), type) != kTextTypes.end();
 }
 
-bool has_scheme(std::string_view uri) {
-  return uri.size() >= kScheme.size() && to_lower(uri.substr(0, kScheme.size())) == kScheme;
+bool is_text(std::string_view bytes) {
+  return bytes.find('\0') == bytes.npos && is_valid_utf8(bytes);
 }
+
+Error no_cursor() { return invalid("This cursor was not given by this list."); }
 
 }  // namespace
 
-std::string vault_uri(std::string_view path) {
-  const std::string_view first = path.substr(0, path.find('/'));
-  const std::string encoded = percent_encode(path, true);
-  return cat(kScheme, is_synthetic(first) ? "/" : "", encoded);
+std::string write_resource_cursor(const ResourceCursor& cursor) {
+  return base64_encode(
+      Json::array({cursor.is_behind_notes ? kFiles : kNotes, cursor.list_cursor}).dump());
 }
 
-Result<std::string> path_of_vault_uri(std::string_view uri) {
-  if (uri.size() > kMaxUriBytes) return invalid("The URI is longer than 8192 bytes.");
-  if (!has_scheme(uri))
-    return invalid("Resources of this server have URIs like vault://Folder/Note.md.");
-  std::string_view rest = uri.substr(kScheme.size());
-  const bool is_path = rest.starts_with('/');
-  if (is_path) rest.remove_prefix(1);
-  if (rest.empty()) return invalid("The URI names no note: give vault://Folder/Note.md.");
-  if (!is_path && is_synthetic(rest.substr(0, rest.find_first_of("/?"))))
-    return not_found(
-        "This resource is not offered. Notes in a folder of this name have URIs like "
-        "vault:///folder/Note.md.");
-
-  std::vector<std::string> segments;
-  for (const std::string& raw : split(rest, '/')) {
-    const std::string segment = percent_decode(raw);
-    const bool is_name = !segment.empty() && segment != "." && segment != ".." &&
-                         segment.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
-    if (!is_name || !is_valid_utf8(segment))
-      return invalid("The URI holds a path segment that no note can have.");
-    segments.push_back(to_nfc(segment));
-  }
-  return join(segments, "/");
+Result<ResourceCursor> read_resource_cursor(const std::string& text) {
+  if (text.empty()) return ResourceCursor();
+  const auto decoded = base64_decode(text);
+  const Json parts = decoded.ok ? Json::parse(decoded.bytes, nullptr, false) : Json();
+  const bool is_ours = parts.is_array() && parts.size() == 2 && parts[1].is_string() &&
+                       (parts[0] == kFiles || parts[0] == kNotes);
+  if (!is_ours) return no_cursor();
+  return ResourceCursor{parts[0] == kFiles, parts[1].get<std::string>()};
 }
 
-Json resource_templates() {
-  return {
-      {"resourceTemplates",
-       Json::array(
-           {{{"uriTemplate", "vault://{+path}"},
-             {"name", "note"},
-             {"title", "Note or file of the vault"},
-             {"description",
-              "The exact bytes of a note by its vault-relative path, percent-encoded by segment."},
-             {"mimeType", "text/markdown"}}})}};
-}
-
-Json resource_page(const Json& note_list_output) {
+Json resource_entries(const Json& rows, const Protocol& protocol) {
   Json resources = Json::array();
-  for (const auto& [key, rows] : note_list_output.items()) {
-    if (!rows.is_array()) continue;
-    for (const Json& row : rows) {
-      if (!row.is_object() || !row.contains("path") || !row["path"].is_string()) continue;
-      const auto path = row["path"].get<std::string>();
-      Json resource = {{"uri", vault_uri(path)}, {"name", path}};
-      if (row.contains("title") && row["title"].is_string()) resource["title"] = row["title"];
-      resource["mimeType"] = media_type_of(path);
-      if (row.contains("size") && row["size"].is_number_integer()) resource["size"] = row["size"];
-      resources.push_back(std::move(resource));
-    }
+  for (const Json& row : rows) {
+    if (!row.is_object() || !row.contains("path") || !row["path"].is_string()) continue;
+    const auto path = row["path"].get<std::string>();
+    Json resource = {{"uri", vault_uri(path)}, {"name", path}};
+    const bool has_title = row.contains("title") && row["title"].is_string();
+    if (has_title && protocol.has_structured_content) resource["title"] = row["title"];
+    resource["mimeType"] = media_type_of(path);
+    if (row.contains("size") && row["size"].is_number_integer()) resource["size"] = row["size"];
+    resources.push_back(std::move(resource));
   }
-  Json page = {{"resources", std::move(resources)}};
-  if (note_list_output.contains("next_cursor") && note_list_output["next_cursor"].is_string())
-    page["nextCursor"] = note_list_output["next_cursor"];
-  return page;
+  return resources;
 }
 
-Json note_read_input(const std::string& path) {
+Result<Json> file_contents(const std::string& uri, std::string_view path, std::string_view bytes) {
+  if (bytes.size() > kMaxResourceBytes) return resource_too_large(path, bytes.size());
+  const std::string_view type = media_type_of(path);
+  const bool is_unknown = type == "application/octet-stream";
+  Json content = {{"uri", uri}};
+  if ((is_text_type(type) || is_unknown) && is_text(bytes)) {
+    content["mimeType"] = is_unknown ? "text/plain" : type;
+    content["text"] = bytes;
+  } else {
+    content["mimeType"] = type.starts_with("text/") ? "application/octet-stream" : type;
+    content["blob"] = base64_encode(bytes);
+  }
+  return Json{{"contents", Json::array({std::move(content)})}};
+}
+
+Json json_contents(const std::string& uri, const Json& document) {
+  Json content = {{"uri", uri}, {"mimeType", "application/json"}};
+  content["text"] = document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return {{"contents", Json::array({std::move(content)})}};
+}
+
+Json note_bytes_input(const std::string& path) {
   return {{"path", path}, {"include", Json::array({"raw"})}};
 }
 
-Json resource_contents(const std::string& uri, const std::string& path,
-                       const Json& note_read_output) {
-  const auto text_of = [&](const char* key) {
-    const auto found = note_read_output.find(key);
-    return found != note_read_output.end() && found->is_string() ? found->get<std::string>()
-                                                                 : std::string();
-  };
-  Json content = {{"uri", uri}};
-  std::string text = text_of("raw");
-  if (text_of("encoding") == "binary") {
-    content["mimeType"] = path.ends_with(".md") ? "application/octet-stream" : media_type_of(path);
-    content["blob"] = std::move(text);
-    return {{"contents", Json::array({std::move(content)})}};
-  }
-  content["mimeType"] = media_type_of(path);
-  content["text"] = std::move(text);
-  return {{"contents", Json::array({std::move(content)})}};
+std::string note_bytes(const Json& note_read_output) {
+  const auto raw = note_read_output.find("raw");
+  if (raw == note_read_output.end() || !raw->is_string()) return {};
+  const bool is_binary = note_read_output.value("encoding", Json()) == "binary";
+  return is_binary ? base64_decode(raw->get<std::string>()).bytes : raw->get<std::string>();
+}
+
+Error resource_too_large(std::string_view path, std::uint64_t size) {
+  const bool is_note = media_type_of(path) == "text/markdown";
+  return make_error(
+      Reason::TooLarge,
+      cat(path, " has ", size, " bytes; a resource gives at most ", kMaxResourceBytes, ". ",
+          is_note ? "Read it by section: note_read with include [\"outline\"], then with `heading`."
+                  : "Fetch parts of it over REST: GET /v1/files/{path} with a Range header."),
+      {{"size", size}, {"max_bytes", kMaxResourceBytes}});
 }
 
 }  // namespace indx

@@ -1,7 +1,12 @@
 #include "mcp/server.hpp"
 
 #include "base/text.hpp"
+#ifdef INDX_MCP_FIXTURES
+#include "mcp/conformance_fixtures.hpp"
+#endif
+#include "mcp/modern_reply.hpp"
 #include "mcp/operation_call.hpp"
+#include "mcp/task_listen.hpp"
 
 #include <optional>
 #include <utility>
@@ -9,11 +14,15 @@
 namespace indx {
 namespace {
 
-constexpr std::size_t kMaxClientCapabilities = 16U << 10U;
-
 const Clock& clock_or_system(const Clock* clock) {
   static const SystemClock system;
   return clock ? *clock : system;
+}
+
+Json discovery(const Protocol& protocol) {
+  return {{"supportedVersions", protocol_versions()},
+          {"capabilities", server_capabilities(protocol)},
+          {"instructions", server_instructions()}};
 }
 
 Random& random_or_system(Random* random) {
@@ -27,17 +36,38 @@ McpServer::McpServer(Dispatcher& dispatcher, const McpOptions& options)
     : options_(options),
       services_{dispatcher, options_, clock_or_system(options.clock),
                 random_or_system(options.random), deadlines_},
-      tools_(services_),
-      resources_(services_) {
+      follower_(std::make_shared<JobFollower>(dispatcher)),
+      tasks_(services_, follower_),
+      tools_(services_, follower_),
+      resources_(services_),
+      subscriptions_(services_),
+      prompts_(services_),
+      completions_(services_) {
   add({{.name = "ping", .is_modern = false, .run = [](const McpRequest& request) {
           request.call->answer_result(Json::object());
         }}});
+  add({{.name = "server/discover", .is_legacy = false, .run = [](const McpRequest& request) {
+          request.call->answer_result(discovery(*request.peer.protocol));
+        }}});
+  subscriptions_.add_part(task_listen_part(dispatcher, follower_));
   add(tools_.methods());
+  add(tasks_.methods());
   add(resources_.methods());
+  add(subscriptions_.methods());
+  add(prompts_.methods());
+  add(completions_.methods());
+  add({set_level_method()});
+#ifdef INDX_MCP_FIXTURES
+  if (options_.has_fixtures)
+    for (auto& [key, method] : methods_) method = with_conformance_fixtures(method, services_);
+#endif
 }
 
-void McpServer::add(std::vector<McpMethod> methods) {
-  for (McpMethod& method : methods) methods_.emplace(method.name, std::move(method));
+void McpServer::add(const std::vector<McpMethod>& methods) {
+  for (const McpMethod& method : methods) {
+    if (method.is_legacy) methods_.emplace(MethodKey(Era::Legacy, method.name), method);
+    if (method.is_modern) methods_.emplace(MethodKey(Era::Modern, method.name), method);
+  }
 }
 
 McpServer::Handshake McpServer::initialize(const RpcMessage& message) const {
@@ -64,31 +94,44 @@ McpServer::Handshake McpServer::initialize(const RpcMessage& message) const {
           capabilities ? *capabilities : Json::object()};
 }
 
-void McpServer::request(const McpPeer& peer, const RpcMessage& message,
-                        std::shared_ptr<McpReply> reply) {
-  const auto call = peer.calls->open(message.id, std::move(reply));
-  const auto method = methods_.find(message.method);
+std::shared_ptr<OpenCall> McpServer::request(const McpPeer& peer, const RpcMessage& message,
+                                             std::shared_ptr<McpReply> reply) {
+  if (peer.protocol && peer.protocol->era == Era::Modern)
+    reply = std::make_shared<ModernReply>(std::move(reply), message, *peer.protocol);
+  auto call = peer.calls->open(message.id, std::move(reply));
+  run({peer, message, call});
+  return call;
+}
+
+void McpServer::run(const McpRequest& request) const {
+  const auto& [peer, message, call] = request;
+  const Era era = peer.protocol ? peer.protocol->era : Era::Legacy;
+  const auto method = methods_.find({era, message.method});
   if (method == methods_.end())
     return call->answer_fault(kRpcMethodNotFound, cat("There is no method ", message.method, "."));
   if (!peer.protocol && message.method != "ping")
     return call->answer_fault(kRpcInvalidRequest, "Send initialize first.");
 
   const Json* cursor = member(message.params, "cursor");
-  const bool takes_cursor = message.method == "resources/list";
+  const bool takes_cursor = message.method == "resources/list" || message.method == "tasks/list";
   if (message.method.ends_with("/list") && cursor && !(takes_cursor && cursor->is_string()))
     return call->answer_fault(kRpcInvalidParams, "This cursor was not given by this list.");
-  method->second.run({peer, message, call});
+  method->second.run(request);
 }
 
 void McpServer::notification(const McpPeer& peer, const RpcMessage& message) {
+  if (message.method == "notifications/initialized") return subscriptions_.welcome(peer);
   if (message.method != "notifications/cancelled") return;
   const Json* id = member(message.params, "requestId");
   if (!id) return;
-  for (const auto& call : peer.calls->with_id(*id)) {
-    call->cancel(CancelReason::Requested);
-    if (const std::string job = call->job_id(); !job.empty())
-      cancel_job(services_.dispatcher, peer, job);
-  }
+  for (const auto& call : peer.calls->with_id(*id)) cancel(peer, call);
+}
+
+void McpServer::cancel(const McpPeer& peer, const std::shared_ptr<OpenCall>& call) {
+  if (call->is_ended()) return;
+  call->cancel(CancelReason::Requested);
+  if (const std::string job = call->job_id(); !job.empty())
+    cancel_job(services_.dispatcher, peer, job);
 }
 
 void McpServer::response(const McpPeer& peer, const RpcMessage& message) {

@@ -6,6 +6,20 @@
 #include <utility>
 
 namespace indx {
+namespace {
+
+constexpr int kListeningFactor = 24;
+
+bool is_listening(const McpSession& session) {
+  return session.channel && session.channel->is_open();
+}
+
+void end_session(const McpSession& session, CancelReason reason) {
+  session.calls->cancel_all(reason);
+  if (session.channel) session.channel->close();
+}
+
+}  // namespace
 
 OpenCall::OpenCall(Json id, std::shared_ptr<McpReply> reply, std::weak_ptr<OpenCalls> owner)
     : id_(std::move(id)), owner_(std::move(owner)), reply_(std::move(reply)) {}
@@ -42,10 +56,15 @@ void OpenCall::notify(const Json& message) {
 void OpenCall::ask(std::string_view method, Json params, OnPeerReply on_reply) {
   const auto owner = owner_.lock();
   if (!owner) return;
-  const std::scoped_lock lock(mutex_);
-  if (is_ended_) return;
-  const std::string id = owner->expect_reply(this, std::move(on_reply));
-  reply_->notify(rpc_request(id, method, std::move(params)));
+  {
+    const std::scoped_lock lock(mutex_);
+    if (is_ended_) return;
+    if (reply_->can_notify()) {
+      const std::string id = owner->expect_reply(this, std::move(on_reply));
+      return reply_->notify(rpc_request(id, method, std::move(params)));
+    }
+  }
+  on_reply(make_error(Reason::Unavailable, "The client cannot be asked on this call."));
 }
 
 void OpenCall::answer(McpAnswer answer) {
@@ -84,6 +103,7 @@ void OpenCalls::remove(const OpenCall* call) {
                                   [&](const auto& each) { return each.get() == call; });
   if (found == calls_.end()) return;
   last = *found;
+  if (calls_.size() == 1 && on_empty_) on_empty_();  // before anybody can see that it is empty
   calls_.erase(found);
   std::erase_if(questions_, [&](const auto& each) { return each.second.call == call; });
 }
@@ -137,59 +157,97 @@ SessionTable::SessionTable(Limits limits, const Clock& clock, Random& random)
 
 bool SessionTable::add(const std::shared_ptr<McpSession>& session) {
   session->id = random_.hex(16);
-  const std::scoped_lock lock(mutex_);
-  if (rows_.size() >= limits_.max_sessions) drop_idle();
-  if (rows_.size() >= limits_.max_sessions) {
-    auto oldest = rows_.end();
-    for (auto row = rows_.begin(); row != rows_.end(); ++row)
-      if (row->second.session->calls->empty() &&
-          (oldest == rows_.end() || row->second.last_used < oldest->second.last_used))
-        oldest = row;
-    if (oldest == rows_.end()) return false;
-    rows_.erase(oldest);
+  auto last_used = std::make_shared<Time>(clock_.monotonic());
+  session->calls->when_empty([last_used, &clock = clock_] { *last_used = clock.monotonic(); });
+  std::vector<std::shared_ptr<McpSession>> ended;
+  bool has_room = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    ended = take_superfluous();
+    has_room = rows_.size() < limits_.max_sessions;
+    if (has_room) rows_[session->id] = {session, std::move(last_used)};
   }
-  rows_[session->id] = {session, clock_.monotonic()};
-  return true;
+  for (const auto& each : ended) end_session(*each, CancelReason::Shutdown);
+  return has_room;
 }
 
-void SessionTable::drop_idle() {
-  const auto now = clock_.monotonic();
+bool SessionTable::is_expired(const Row& row) const {
+  if (!row.session->calls->empty()) return false;
+  const auto unused = clock_.monotonic() - row.last_used->load();
+  return unused > (is_listening(*row.session) ? kListeningFactor * limits_.idle : limits_.idle);
+}
+
+std::vector<std::shared_ptr<McpSession>> SessionTable::take_superfluous() {
+  std::vector<std::shared_ptr<McpSession>> taken;
   std::erase_if(rows_, [&](const auto& row) {
-    return row.second.session->calls->empty() && now - row.second.last_used > limits_.idle;
+    const bool is_over = is_expired(row.second);
+    if (is_over) taken.push_back(row.second.session);
+    return is_over;
   });
+  if (rows_.size() < limits_.max_sessions) return taken;
+  if (const auto oldest = longest_idle(); oldest != rows_.end()) {
+    taken.push_back(oldest->second.session);
+    rows_.erase(oldest);
+  }
+  return taken;
+}
+
+SessionTable::Rows::iterator SessionTable::longest_idle() {
+  auto oldest = rows_.end();
+  bool is_oldest_listening = false;
+  for (auto row = rows_.begin(); row != rows_.end(); ++row) {
+    if (!row->second.session->calls->empty()) continue;
+    const bool listens = is_listening(*row->second.session);
+    const bool goes_first = oldest == rows_.end() || (is_oldest_listening && !listens) ||
+                            (is_oldest_listening == listens &&
+                             row->second.last_used->load() < oldest->second.last_used->load());
+    if (!goes_first) continue;
+    oldest = row;
+    is_oldest_listening = listens;
+  }
+  return oldest;
 }
 
 std::shared_ptr<McpSession> SessionTable::find(const std::string& id, const std::string& subject) {
-  const std::scoped_lock lock(mutex_);
-  const auto row = rows_.find(id);
-  if (row == rows_.end() || row->second.session->subject != subject) return nullptr;
-  const auto now = clock_.monotonic();
-  if (row->second.session->calls->empty() && now - row->second.last_used > limits_.idle) {
+  std::shared_ptr<McpSession> expired;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto row = rows_.find(id);
+    if (row == rows_.end() || row->second.session->subject != subject) return nullptr;
+    if (!is_expired(row->second)) {
+      *row->second.last_used = clock_.monotonic();
+      return row->second.session;
+    }
+    expired = row->second.session;
     rows_.erase(row);
-    return nullptr;
   }
-  row->second.last_used = now;
-  return row->second.session;
+  end_session(*expired, CancelReason::Shutdown);
+  return nullptr;
 }
 
 bool SessionTable::close(const std::string& id, const std::string& subject) {
-  std::shared_ptr<McpSession> session = find(id, subject);
+  const auto session = find(id, subject);
   if (!session) return false;
   {
     const std::scoped_lock lock(mutex_);
     if (rows_.erase(id) == 0) return false;
   }
-  session->calls->cancel_all(CancelReason::Requested);
+  end_session(*session, CancelReason::Requested);
   return true;
 }
 
 void SessionTable::close_all(CancelReason reason) {
-  std::map<std::string, Row, std::less<>> rows;
+  Rows rows;
   {
     const std::scoped_lock lock(mutex_);
     rows.swap(rows_);
   }
-  for (const auto& [id, row] : rows) row.session->calls->cancel_all(reason);
+  for (const auto& [id, row] : rows) end_session(*row.session, reason);
+}
+
+std::size_t SessionTable::size() const {
+  const std::scoped_lock lock(mutex_);
+  return rows_.size();
 }
 
 }  // namespace indx

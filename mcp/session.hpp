@@ -4,9 +4,11 @@
 #include "base/random.hpp"
 #include "base/result.hpp"
 #include "mcp/json_rpc.hpp"
+#include "mcp/logging.hpp"
 #include "mcp/protocol.hpp"
 #include "ops/principal.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -18,6 +20,7 @@
 
 namespace indx {
 
+class ResourceSubscriber;
 class SseStreams;
 
 /// The answer to one request. Status and challenge are for HTTP.
@@ -62,7 +65,8 @@ class OpenCall {
 
   void notify(const Json& message);
   /// Asks the peer something about this call (legacy eras), on the call's own stream. `on_reply`
-  /// runs once, on any thread; not at all when the call ends before.
+  /// runs once, on any thread; not at all when the call ends before. `unavailable` at once when
+  /// nothing can reach the peer before the answer.
   void ask(std::string_view method, Json params, OnPeerReply on_reply);
   void answer(McpAnswer answer);
   void answer_result(Json result);
@@ -92,6 +96,9 @@ class OpenCalls : public std::enable_shared_from_this<OpenCalls> {
   std::vector<std::shared_ptr<OpenCall>> with_id(const Json& id) const;
   void cancel_all(CancelReason reason);
   bool empty() const;
+  /// Runs whenever the last request in work ends; it must not block or call back. Set before the
+  /// first.
+  void when_empty(std::function<void()> callback) { on_empty_ = std::move(callback); }
 
   /// A fresh id for a question about `call`; the reply to it goes to `on_reply`.
   std::string expect_reply(const OpenCall* call, OnPeerReply on_reply);
@@ -107,6 +114,7 @@ class OpenCalls : public std::enable_shared_from_this<OpenCalls> {
   std::vector<std::shared_ptr<OpenCall>> calls_;  // shared with the callbacks of the dispatcher
   std::map<std::string, Question> questions_;     // by the id of our request
   std::uint64_t asked_ = 0;
+  std::function<void()> on_empty_;
 };
 
 /// Where messages go that belong to no request: changes of lists and resources, log lines. Calls
@@ -115,17 +123,24 @@ class McpChannel {
  public:
   virtual ~McpChannel() = default;
   virtual void send(const Json& notification) = 0;
+  /// Whether somebody reads just now.
+  virtual bool is_open() const { return true; }
+  /// The session is over.
+  virtual void close() {}
 };
 
-/// What initialize agreed on. Constant after that, but for the calls, the streams and the channel.
+/// What initialize agreed on. Constant after that, but for the calls, the streams, the channel, the
+/// subscriptions and the log.
 struct McpSession {
   std::string id;
   std::string subject;  ///< of the principal that opened it; no other may use it
   const Protocol* protocol = nullptr;
   Json client_capabilities = Json::object();
   std::shared_ptr<OpenCalls> calls = std::make_shared<OpenCalls>();
-  std::shared_ptr<SseStreams> streams;  ///< HTTP only
-  std::shared_ptr<McpChannel> channel;  ///< null: the transport has none
+  std::shared_ptr<SseStreams> streams;                ///< HTTP only
+  std::shared_ptr<McpChannel> channel;                ///< null: the transport has none
+  std::shared_ptr<ResourceSubscriber> subscriptions;  ///< null: none yet; ends with the session
+  McpLogFilter log;                                   ///< what of the log the client wants
 };
 
 enum class McpTransport : std::uint8_t { Http, Stdio };
@@ -145,31 +160,39 @@ class SessionTable {
  public:
   struct Limits {
     std::size_t max_sessions = 1000;
+    /// Without use a session ends after this time: never while a request is in work, and only
+    /// after 24 times as long while the client listens.
     std::chrono::milliseconds idle{std::chrono::hours(1)};
   };
   SessionTable(Limits limits, const Clock& clock, Random& random);
 
-  /// Gives the session its id. At the cap the longest idle one without open work ends; false: all
-  /// are busy.
+  /// Gives the session its id. At the cap the longest idle one without open work ends, one that
+  /// listens only when none else is left; false: all are busy.
   bool add(const std::shared_ptr<McpSession>& session);
   /// nullptr: unknown, expired, or of another subject. Counts as use.
   std::shared_ptr<McpSession> find(const std::string& id, const std::string& subject);
   /// False: as for find.
   bool close(const std::string& id, const std::string& subject);
   void close_all(CancelReason reason);
+  std::size_t size() const;
 
  private:
+  using Time = std::atomic<std::chrono::nanoseconds>;
   struct Row {
     std::shared_ptr<McpSession> session;
-    std::chrono::nanoseconds last_used{};
+    std::shared_ptr<Time> last_used;  ///< shared with the session's calls, whose end is a use
   };
-  void drop_idle();
+  using Rows = std::map<std::string, Row, std::less<>>;
+  bool is_expired(const Row& row) const;
+  /// Takes out what has to go before one more fits in. Under the mutex.
+  std::vector<std::shared_ptr<McpSession>> take_superfluous();
+  Rows::iterator longest_idle();
 
   const Limits limits_;
   const Clock& clock_;
   Random& random_;
-  std::mutex mutex_;
-  std::map<std::string, Row, std::less<>> rows_;
+  mutable std::mutex mutex_;
+  Rows rows_;
 };
 
 }  // namespace indx

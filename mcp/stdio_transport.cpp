@@ -1,18 +1,16 @@
 #include "mcp/stdio_transport.hpp"
 
 #include "base/ids.hpp"
+#include "mcp/line_writer.hpp"
+#include "mcp/modern_request.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
-#include <csignal>
-#include <deque>
 #include <memory>
+#include <mutex>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -25,117 +23,7 @@ using std::chrono::steady_clock;
 constexpr std::size_t kMaxLineBytes = 64U << 20U;
 constexpr std::size_t kMaxQueuedBytes = 64U
                                         << 20U;  // above, no more is read until the client has read
-constexpr std::size_t kWriteBytes =
-    4096;  // a pipe that polls writable takes this much without blocking
-constexpr std::chrono::milliseconds kFinishTime{1000}, kFlushTime{500}, kPollStep{20};
-
-/// Wakes a poll from any thread.
-class WakeFd {
- public:
-  WakeFd() : fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
-  ~WakeFd() { ::close(fd_); }
-  WakeFd(const WakeFd&) = delete;
-  WakeFd& operator=(const WakeFd&) = delete;
-  int get() const { return fd_; }
-  void wake() const {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(fd_, &one, sizeof(one));
-  }
-
- private:
-  int fd_;
-};
-
-/// Lines to the client, written whole and in order by a thread of its own, so that nobody waits for
-/// a slow reader.
-class LineWriter {
- public:
-  LineWriter(int fd, std::shared_ptr<WakeFd> on_broken)
-      : fd_(fd), on_broken_(std::move(on_broken)), thread_([this] { run(); }) {}
-  ~LineWriter() { close(); }
-  LineWriter(const LineWriter&) = delete;
-  LineWriter& operator=(const LineWriter&) = delete;
-
-  void write(std::string line) {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (is_closed_ || is_broken_) return;
-      queued_bytes_ += line.size() + 1;
-      lines_.push_back(std::move(line) + '\n');
-    }
-    changed_.notify_all();
-  }
-
-  std::size_t queued_bytes() const { return queued_bytes_; }
-  bool is_broken() const { return is_broken_; }
-
-  /// Writes what is queued, for a moment at most, then nothing any more.
-  void close() {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!is_closed_) flush_until_ = steady_clock::now() + kFlushTime;
-      is_closed_ = true;
-    }
-    changed_.notify_all();
-    if (thread_.joinable()) thread_.join();
-  }
-
- private:
-  void run() {
-    // A closed pipe shall give EPIPE here instead of ending the process.
-    sigset_t pipe_signal;
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe_signal, nullptr);
-
-    std::unique_lock lock(mutex_);
-    while (!is_broken_) {
-      changed_.wait(lock, [&] { return is_closed_ || !lines_.empty(); });
-      if (lines_.empty()) return;
-      const std::string line = std::move(lines_.front());
-      lines_.pop_front();
-      lock.unlock();
-      const bool ok = write_line(line);
-      lock.lock();
-      queued_bytes_ -= line.size();
-      if (ok) continue;
-      is_broken_ = true;
-      on_broken_->wake();
-    }
-  }
-
-  bool is_late() {
-    const std::scoped_lock lock(mutex_);
-    return is_closed_ && steady_clock::now() > flush_until_;
-  }
-
-  bool write_line(const std::string& line) {
-    std::size_t at = 0;
-    while (at < line.size()) {
-      pollfd target{fd_, POLLOUT, 0};
-      const int ready = ::poll(&target, 1, static_cast<int>(kPollStep.count()));
-      if (is_late()) return false;
-      if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
-      if (ready < 0) return false;
-      const auto written = ::write(fd_, line.data() + at, std::min(kWriteBytes, line.size() - at));
-      if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-      if (written <= 0) return false;
-      at += static_cast<std::size_t>(written);
-    }
-    return true;
-  }
-
-  const int fd_;
-  const std::shared_ptr<WakeFd> on_broken_;  // shared: answers may come after the reader has left
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::string> lines_;
-  std::atomic<std::size_t> queued_bytes_ = 0;
-  std::atomic<bool> is_broken_ = false;
-  bool is_closed_ = false;
-  steady_clock::time_point flush_until_;
-  std::thread thread_;  // last: it uses the members above
-};
+constexpr std::chrono::milliseconds kFinishTime{500}, kPollStep{20};
 
 class StdioReply : public McpReply {
  public:
@@ -197,6 +85,38 @@ class LineReader {
   bool is_skipping_ = false;
 };
 
+/// The answers to one array of messages, sent as one when the last is there. Thread-safe.
+class StdioBatch {
+ public:
+  StdioBatch(std::shared_ptr<LineWriter> writer, std::size_t requests)
+      : writer_(std::move(writer)), unsettled_(requests) {}
+
+  void notify(const Json& message) { writer_->write(dump_rpc(message)); }
+  /// Null: the request ends without an answer.
+  void settle(Json answer) {
+    const std::scoped_lock lock(mutex_);
+    if (!answer.is_null()) answers_.push_back(std::move(answer));
+    if (--unsettled_ == 0 && !answers_.empty()) writer_->write(dump_rpc(answers_));
+  }
+
+ private:
+  const std::shared_ptr<LineWriter> writer_;  // shared with the other replies
+  std::mutex mutex_;
+  std::size_t unsettled_;
+  Json answers_ = Json::array();
+};
+
+class StdioBatchReply : public McpReply {
+ public:
+  explicit StdioBatchReply(std::shared_ptr<StdioBatch> batch) : batch_(std::move(batch)) {}
+  void notify(const Json& message) override { batch_->notify(message); }
+  void answer(McpAnswer answer) override { batch_->settle(std::move(answer.message)); }
+  void drop(CancelReason) override { batch_->settle(nullptr); }
+
+ private:
+  const std::shared_ptr<StdioBatch> batch_;  // shared by the replies of a batch
+};
+
 /// One client on two file descriptors.
 class StdioSession {
  public:
@@ -214,6 +134,7 @@ class StdioSession {
     {
       const auto registration = stop.on_cancel([wake = wake_] { wake->wake(); });
       read_until_end(in, out, stop);
+      server_.end_listening();
       const auto until = steady_clock::now() + kFinishTime;
       while (!peer_.calls->empty() && !stop.is_cancelled() && !writer_->is_broken() &&
              steady_clock::now() < until)
@@ -252,6 +173,7 @@ class StdioSession {
     if (!line)
       return send(
           rpc_error({kRpcInvalidRequest, "The line is longer than 64 MB.", nullptr, nullptr}));
+    if (is_rpc_batch(*line)) return handle_batch(*line);
     auto parsed = parse_rpc(*line);
     if (const auto* fault = std::get_if<RpcFault>(&parsed)) return send(rpc_error(*fault));
     const auto& message = std::get<RpcMessage>(parsed);
@@ -259,8 +181,42 @@ class StdioSession {
     peer.principal.request_id = new_ulid(server_.clock().now(), server_.random());
     if (message.kind == RpcMessage::Kind::Notification) return server_.notification(peer, message);
     if (message.kind == RpcMessage::Kind::Response) return server_.response(peer, message);
+    if (is_modern(message)) return modern_request(std::move(peer), message);
     if (message.method == "initialize") return initialize(message);
     server_.request(peer, message, std::make_shared<StdioReply>(writer_));
+  }
+
+  void modern_request(McpPeer peer, const RpcMessage& message) {
+    auto terms = read_modern_terms(message, nullptr);
+    if (const auto* fault = std::get_if<RpcFault>(&terms)) return send(rpc_error(*fault));
+    auto& [protocol, capabilities] = std::get<ModernTerms>(terms);
+    peer.protocol = protocol;
+    peer.session = nullptr;
+    peer.client_capabilities = std::move(capabilities);
+    server_.request(peer, message, std::make_shared<StdioReply>(writer_));
+  }
+
+  void handle_batch(std::string_view line) {
+    if (!peer_.protocol || !peer_.protocol->has_batch) return send(rpc_error(no_rpc_batches()));
+    const auto parsed = parse_rpc_batch(line);
+    if (const auto* fault = std::get_if<RpcFault>(&parsed)) return send(rpc_error(*fault));
+    const auto& messages = std::get<std::vector<RpcParsed>>(parsed);
+    const auto requests =
+        static_cast<std::size_t>(std::count_if(messages.begin(), messages.end(), wants_answer));
+    const auto batch = std::make_shared<StdioBatch>(writer_, requests);
+    McpPeer peer = peer_;
+    for (const RpcParsed& each : messages) {
+      peer.principal.request_id = new_ulid(server_.clock().now(), server_.random());
+      const auto* message = std::get_if<RpcMessage>(&each);
+      if (!message)
+        batch->settle(rpc_error(std::get<RpcFault>(each)));
+      else if (message->kind == RpcMessage::Kind::Request)
+        server_.request(peer, *message, std::make_shared<StdioBatchReply>(batch));
+      else if (message->kind == RpcMessage::Kind::Notification)
+        server_.notification(peer, *message);
+      else
+        server_.response(peer, *message);
+    }
   }
 
   void initialize(const RpcMessage& message) {

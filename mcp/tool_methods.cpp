@@ -1,6 +1,7 @@
 #include "mcp/tool_methods.hpp"
 
 #include "base/text.hpp"
+#include "mcp/logging.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/progress_meter.hpp"
 #include "mcp/result_size.hpp"
@@ -48,13 +49,18 @@ std::string catalog_key(const McpPeer& peer, const AiRoles& roles) {
 
 /// One call in work; shared by the callbacks of what it waits for.
 struct ToolMethods::Work {
+  const McpServices services;
+  const std::shared_ptr<JobFollower> follower;
+  const TaskUse task_use;
+  const Json progress_token;  ///< null: nobody wants to hear of progress
   Dispatcher& dispatcher;
   const std::shared_ptr<ReplayCache> replays;
   const McpPeer peer;
   const std::shared_ptr<OpenCall> call;
   const ToolArguments arguments;
+  const ToolLog log;
   std::string idempotency_key;
-  std::shared_ptr<ProgressMeter> meter;  ///< null: nobody wants to hear of progress
+  std::shared_ptr<ProgressMeter> meter;  ///< null: there is nothing to tell, or a task tells it
 
   std::optional<std::string> revision = {};  ///< nullopt: the answer is not kept
   std::string replay_key = {};
@@ -124,15 +130,21 @@ void ToolMethods::call_tool(const McpRequest& request) {
 
   const Json* given = member(message.params, "arguments");
   auto arguments = tool_arguments(*tool, given ? *given : Json(nullptr));
-  if (!arguments) return call->answer_result(tool_error(arguments.error()));
+  if (!arguments) return answer_call_error(request, arguments.error());
   const Operation& operation = *arguments->operation;
   if (!may_call(peer.principal, operation)) return refuse_hidden(request, operation);
   if (!operation.is_listed(services_.dispatcher.ai_roles()))
-    return call->answer_result(tool_error(operation.lacks_role()));
-  run(request, std::move(*arguments));
+    return answer_call_error(request, operation.lacks_role());
+  const auto task = task_use(request, operation);
+  if (!task) return;
+  const Json input = arguments->input;
+  confirmation_.ask_first(request, operation, input,
+                          [this, request, arguments = std::move(*arguments), task = *task] {
+                            run(request, arguments, task);
+                          });
 }
 
-void ToolMethods::run(const McpRequest& request, ToolArguments arguments) {
+void ToolMethods::run(const McpRequest& request, ToolArguments arguments, TaskUse task_use) {
   const auto& [peer, message, call] = request;
   const Operation& operation = *arguments.operation;
   const Json* meta = member(message.params, "_meta");
@@ -140,25 +152,39 @@ void ToolMethods::run(const McpRequest& request, ToolArguments arguments) {
   const std::string key =
       string_member(meta ? *meta : Json(), kIdempotencyMeta)
           .value_or(string_member(arguments.input, "idempotency_key").value_or(""));
+  const bool is_task = task_use == TaskUse::AtOnce;
   const auto work = std::shared_ptr<Work>(new Work{
+      .services = services_,
+      .follower = follower_,
+      .task_use = task_use,
+      .progress_token = token,
       .dispatcher = services_.dispatcher,
       .replays = replays_,
       .peer = peer,
       .call = call,
       .arguments = std::move(arguments),
+      .log = ToolLog(request, services_.clock, operation.name),
       .idempotency_key = key,
-      .meter = token.is_null() ? nullptr
-                               : std::make_shared<ProgressMeter>(token, services_.clock,
-                                                                 services_.options.progress_gap)});
+      .meter = token.is_null() || is_task
+                   ? nullptr
+                   : std::make_shared<ProgressMeter>(
+                         token, *peer.protocol, services_.clock, services_.options.progress_gap,
+                         [call = call](const Json& told) { call->notify(told); })});
   work->revision = services_.dispatcher.revision(operation, work->arguments.input);
   if (work->revision) {
     work->replay_key = ReplayCache::key(peer.principal, operation, work->arguments.input);
     if (auto kept = replays_->find(work->replay_key, *work->revision))
       return work->answer_with(std::move(*kept), nullptr, true);
   }
-  if (token.is_null() && operation.execution != Execution::Inline)
+  if (task_use == TaskUse::WhenLong)
+    answer_with_job_after(services_.options.task_wait, work);
+  else if (token.is_null() && !is_task && operation.execution != Execution::Inline)
     answer_with_job_after(services_.options.job_wait, work);
   start(work);
+}
+
+void ToolMethods::know_job(const Work& work, const std::string& job_id) {
+  if (!work.call->set_job(job_id)) cancel_job(work.dispatcher, work.peer, job_id);
 }
 
 void ToolMethods::start(const std::shared_ptr<Work>& work) {
@@ -169,23 +195,28 @@ void ToolMethods::start(const std::shared_ptr<Work>& work) {
   call.keep = operation.execution != Execution::Inline;
   // A model may take longer than a host waits: what runs as a job has a handle to answer with.
   call.as_job = operation.needs_provider && !work->meter;
+  call.is_async = work->task_use == TaskUse::AtOnce;
+  call.is_streamed = work->meter && operation.streams_answer();
+  call.on_job = [work](const std::string& job_id) { know_job(*work, job_id); };
   call.is_next_page = work->limit > 0;
   call.idempotency_key = work->idempotency_key;
   call.upload = work->arguments.upload;
   work->dispatcher.call(
       std::move(call), [work](const Answer& answer) { finish(work, answer); },
       [work](const Event& event) {
-        if (!event.job_id.empty() && !work->call->set_job(event.job_id))
-          cancel_job(work->dispatcher, work->peer, event.job_id);
-        if (!work->meter || (event.kind != "job.progress" && event.kind != "job.started")) return;
-        if (work->call->is_ended()) return;
-        if (const auto notification = work->meter->notification_for(event))
-          work->call->notify(*notification);
+        work->log.told(event);
+        if (!event.job_id.empty()) know_job(*work, event.job_id);  // a streamed one, over the wire
+        if (work->meter && !work->call->is_ended()) work->meter->take(event);
       });
 }
 
 void ToolMethods::finish(const std::shared_ptr<Work>& work, const Answer& answer) {
   if (work->call->is_ended()) return;
+  if (work->task_use == TaskUse::AtOnce)
+    return answer_created_task(work->services, *work->follower, work->peer, work->call,
+                               work->progress_token, answer, work->arguments.repaired);
+  work->log.answered(answer);
+  if (work->meter) work->meter->flush();
   if (!answer.result) return work->call->answer_result(tool_error(answer.result.error()));
   if (answer.is_accepted) {
     const Json* job = member(*answer.result, "job");
@@ -204,12 +235,14 @@ void ToolMethods::finish(const std::shared_ptr<Work>& work, const Answer& answer
 
 void ToolMethods::answer_with_job_after(std::chrono::milliseconds delay,
                                         const std::shared_ptr<Work>& work) {
-  services_.deadlines.after(delay, [this, weak = std::weak_ptr(work)] {
+  services_.deadlines.after(delay, [this, delay, weak = std::weak_ptr(work)] {
     const auto waiting = weak.lock();
     if (!waiting || waiting->call->is_ended()) return;
-    if (const std::string job = waiting->call->job_id(); !job.empty())
-      return waiting->call->answer_result(tool_job_result(job, "running", *waiting->peer.protocol));
-    answer_with_job_after(std::min(services_.options.job_wait, kJobRecheck), waiting);
+    const std::string job = waiting->call->job_id();
+    if (job.empty()) return answer_with_job_after(std::min(delay, kJobRecheck), waiting);
+    if (waiting->task_use == TaskUse::WhenLong)
+      return answer_with_task(services_.dispatcher, waiting->peer, waiting->call, job);
+    waiting->call->answer_result(tool_job_result(job, "running", *waiting->peer.protocol));
   });
 }
 

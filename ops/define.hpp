@@ -286,6 +286,7 @@ struct Definition {
   Needs needs = Needs::Engine;
   bool is_idempotent = false;
   bool reads_index = false;  ///< the answer says `indexing: true` while the index is being filled
+  std::function<bool(const Input&)> wants_consent = {};
   bool needs_provider = false;
   AiRole role = AiRole::Chat;
   std::function<bool(const Input&)> answers_without_chat = {};
@@ -365,6 +366,10 @@ Operation define(Definition<Input, Output> d) {
   if (d.answers_without_chat)
     op.answers_without_chat = [input, answers = d.answers_without_chat](const Json& json) {
       return answers(decode_fields(*input, json));
+    };
+  if (d.wants_consent)
+    op.wants_consent = [input, wants = d.wants_consent](const Json& json) {
+      return wants(decode_fields(*input, json));
     };
   if (d.size)
     op.size = [input, size = d.size](Context& ctx, const Json& json) {

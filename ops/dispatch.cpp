@@ -418,6 +418,7 @@ class LocalDispatcher : public Dispatcher {
   }
 
   void answer_from_job(const Shared& running, const Job& job, bool is_replay) {
+    if (running->call.on_job) running->call.on_job(job.id.value);
     Answer base{Json::object(), running->call.operation->success_status, job.id.value, is_replay,
                 false};
     if (running->call.is_async) {

@@ -24,6 +24,8 @@ struct Call {
   bool keep = false;          ///< the job goes on when nobody waits for it
   bool is_streamed = false;   ///< of AI: who gets progress also gets the answer as it is made
   CancelToken cancel;         ///< cancelled when the caller went away
+  /// Told the id of the job that answers, as soon as it is stored; more than once for some.
+  std::function<void(const std::string& job_id)> on_job = {};
   std::shared_ptr<const Upload> upload = {};  ///< of an operation that takes a file
 };
 

@@ -13,11 +13,14 @@ namespace indx {
 
 struct Operation;  // ops/operation.hpp
 
+/// How long the record of a job stays after its end; that of a failed or dead one stays longer.
+inline constexpr std::chrono::hours kFinishedJobsKept{24 * 7};
+
 /// What the whole queue is at.
 struct QueueStatus {
   std::vector<JobCount> counts;
   std::vector<JobPause> pauses;
-  std::optional<Timestamp> oldest_ready;  ///< as JobQueue::oldest_ready
+  std::optional<Timestamp> oldest_ready;  ///< as JobStore::oldest_ready
   int running = 0, runners = 0;           ///< jobs that run in this process, and how many may
   int stuck_handlers = 0;  ///< tries that ignore their time limit; more than 0 is unhealthy
 };
@@ -49,7 +52,7 @@ class Jobs {
   virtual Result<Job> resume(const JobId& id) = 0;
   /// `forbidden` when the job may do more than the caller.
   virtual Result<Job> retry(const JobId& id) = 0;
-  /// JobQueue::redrive. A trial changes nothing and gives the jobs as they are. `forbidden` when
+  /// JobStore::redrive. A trial changes nothing and gives the jobs as they are. `forbidden` when
   /// one of them may do more than the caller.
   virtual Result<std::vector<Job>> redrive(const JobFilter& filter, milliseconds spread, int limit,
                                            bool is_trial) = 0;

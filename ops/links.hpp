@@ -35,6 +35,7 @@ class Links {
                                          const std::string& cursor) = 0;
   virtual Result<Neighborhood> neighbors(const NotePath& path,
                                          const NeighborQuestion& question) = 0;
+  virtual Result<Page<GraphEdge>> edges(int limit, const std::string& cursor) = 0;
 
   /// Waits until every file is in the index that the first comparison since the start found. An
   /// inline call waits half a minute at most and then fails with `in_progress`; a job waits as long

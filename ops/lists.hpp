@@ -15,7 +15,7 @@ class Lists {
                                                    const std::string& cursor) = 0;
   virtual Result<Page<PropertyValue>> values(const std::string& name, NoteFilter filter, int limit,
                                              const std::string& cursor) = 0;
-  virtual Result<Page<NoteRow>> recent(NoteFilter filter, Timestamp since, int limit,
+  virtual Result<Page<NoteRow>> recent(NoteFilter filter, const TimeSpan& span, int limit,
                                        const std::string& cursor) = 0;
 };
 

@@ -20,6 +20,11 @@ std::vector<Json> Operation::gap_lines(const Json& output_data) const {
   return lines;
 }
 
+bool Operation::asks_person(const Json& input_data) const {
+  if (wants_consent) return wants_consent(input_data);
+  return effect == Effect::Destructive && !input_data.value("dry_run", false);
+}
+
 int Operation::page_size(int most) const {
   const auto* limit = input->find("limit");
   const double largest = limit == nullptr ? most : limit->schema.maximum.value_or(most);

@@ -109,7 +109,11 @@ struct Operation {
   std::size_t inline_limit = 1;
   Effect effect = Effect::Reads;
   Needs needs = Needs::Engine;
-  bool is_idempotent = false;   ///< the same call twice changes nothing more
+  bool is_idempotent = false;  ///< the same call twice changes nothing more
+  /// Inputs to which a person should say yes first, on a surface that can ask; empty function:
+  /// those of a destructive operation that are no trial. Few: nothing that can be had back with one
+  /// call.
+  std::function<bool(const Json& input)> wants_consent;
   bool needs_provider = false;  ///< answers, and is listed, only with its `role`
   AiRole role = AiRole::Chat;
   /// Inputs that it answers though there is a model for embeddings alone (R17); empty function:
@@ -173,6 +177,8 @@ struct Operation {
   }
   /// The refusal where it does not: `ai_unavailable` {required_role}.
   Error lacks_role() const;
+  /// Whether a person should say yes to a call with this input first.
+  bool asks_person(const Json& input_data) const;
   /// Whether an Idempotency-Key means something: the call changes something or may cost money
   /// (G16).
   bool takes_idempotency_key() const { return effect != Effect::Reads || needs_provider; }

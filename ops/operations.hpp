@@ -38,6 +38,7 @@ Operation link_orphans();
 Operation link_resolve();
 Operation unlinked_mentions();
 Operation graph_neighbors();
+Operation graph_edges();
 Operation canvas_read();
 Operation canvas_write();
 Operation canvas_patch();

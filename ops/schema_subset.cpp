@@ -1,5 +1,6 @@
 #include "ops/schema_subset.hpp"
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "ops/json_schema.hpp"
 
@@ -340,7 +341,7 @@ Result<RecordSchema> RecordSchema::compile(const Json& schema) {
     return std::vector<Json>{{{"path", "/"}, {"keyword", ""}, {"message", message}}};
   };
   if (!schema.is_object()) return refuse(whole("The schema of a record is an object."));
-  if (schema.dump(-1, ' ', false, Json::error_handler_t::replace).size() > kMaxSchemaBytes)
+  if (json_text(schema).size() > kMaxSchemaBytes)
     return refuse(whole(cat("It is larger than ", kMaxSchemaBytes, " bytes.")));
   SubsetMapper mapper(schema);
   RecordSchema compiled;

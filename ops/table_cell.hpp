@@ -1,5 +1,6 @@
 #pragma once
 #include "base/json.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 
 #include <string>
@@ -25,7 +26,7 @@ inline std::string table_cell(const Json& value) {
       if (has_type && value.contains(key) && value[key].is_string())
         return value[key].get<std::string>();
   }
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(value);
 }
 
 }  // namespace indx

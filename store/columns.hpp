@@ -1,6 +1,6 @@
 #pragma once
 #include "base/clock.hpp"
-#include "base/json.hpp"
+#include "base/json_text.hpp"
 #include "store/database.hpp"
 
 #include <optional>
@@ -10,11 +10,6 @@
 // How our values are kept in a column: JSON as text, times as milliseconds.
 namespace indx {
 
-/// Invalid UTF-8 becomes U+FFFD: what a program or a model produced must never make its row
-/// impossible to write.
-inline std::string json_text(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 /// Null for text that is not JSON: a damaged value fails its reader, not every reader of the table.
 inline Json json_value(std::string_view text) {
   Json value = Json::parse(text, nullptr, false);

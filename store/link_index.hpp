@@ -36,6 +36,8 @@ class LinkIndex {
                                  const std::string& cursor);
   Result<Neighborhood> neighbors(const std::string& path, const NeighborQuestion& question,
                                  const PathScope& scope);
+  /// Every resolved link of the vault, by source, then target.
+  Result<Page<GraphEdge>> edges(const PathScope& scope, int limit, const std::string& cursor);
 
   /// Everything that planning a move needs, looked up by name: never a scan of the vault.
   Result<MoveGround> move_ground(const std::vector<FileMove>& moves);

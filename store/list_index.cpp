@@ -87,6 +87,12 @@ Page<Row> page_of(std::vector<std::pair<std::string, Row>> rows,
   return page;
 }
 
+/// As the index keeps times; those out of its reach become the first or the last that it can hold.
+std::int64_t nanoseconds_of(Timestamp time) {
+  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max() / 1'000'000;
+  return std::clamp(to_millis(time), -kLast, kLast) * 1'000'000;
+}
+
 bool is_unfiltered(const NoteFilter& filter) {
   return filter.path_glob.empty() && filter.tags.empty() && filter.frontmatter.empty() &&
          !filter.scope.restricts() && !filter.narrower.restricts() && !filter.only;
@@ -219,10 +225,11 @@ Result<Page<PropertyValue>> ListIndex::values(const std::string& name, const Not
   return page_of(std::move(rows), after, limit, hash);
 }
 
-Result<Page<NoteRow>> ListIndex::recent(const NoteFilter& filter, Timestamp since, int limit,
+Result<Page<NoteRow>> ListIndex::recent(const NoteFilter& filter, const TimeSpan& span, int limit,
                                         const std::string& cursor) {
   INDX_TRY(check_limit(limit, kMaxRows));
-  const auto hash = filter_hash(filter, {{"recent", to_millis(since)}});
+  const auto hash =
+      filter_hash(filter, {{"recent", to_millis(span.since)}, {"until", to_millis(span.until)}});
   const auto after = INDX_TRY(read_position(cursor, hash));
   const auto db = INDX_TRY(pool_.take());
   const auto check = INDX_TRY(FilterCheck::make(*db, filter));
@@ -231,8 +238,7 @@ Result<Page<NoteRow>> ListIndex::recent(const NoteFilter& filter, Timestamp sinc
   auto query = db->prepare(cat(kNoteRowColumns,
                                "WHERE kind=1 AND mtime_ns>=?1 AND (mtime_ns, path)<(?2, ?3) ORDER "
                                "BY mtime_ns DESC, path DESC"));
-  query.bind(to_millis(since) * 1'000'000,
-             after ? after->number : std::numeric_limits<std::int64_t>::max(),
+  query.bind(nanoseconds_of(span.since), after ? after->number : nanoseconds_of(span.until),
              after ? after->text : std::string());
   while (INDX_TRY(query.step())) {
     if (!check.allows_path(query.text(1)) || !INDX_TRY(check.allows_id(query.integer(0)))) continue;

@@ -20,8 +20,8 @@ class ListIndex {
   /// Most used first.
   Result<Page<PropertyValue>> values(const std::string& name, const NoteFilter& filter, int limit,
                                      const std::string& cursor);
-  /// Notes that changed last first, down to `since`.
-  Result<Page<NoteRow>> recent(const NoteFilter& filter, Timestamp since, int limit,
+  /// Notes that changed last in the span, newest first.
+  Result<Page<NoteRow>> recent(const NoteFilter& filter, const TimeSpan& span, int limit,
                                const std::string& cursor);
 
  private:

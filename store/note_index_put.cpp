@@ -12,22 +12,6 @@ namespace {
 
 constexpr int kNameOnly = 0, kNote = 1, kOtherText = 2;
 
-/// JSON text written directly: the JSON library would cost more than the insert it is for.
-void append_json_text(std::string& out, std::string_view text) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      (out += '\\') += c;
-    else if (byte < 0x20)
-      ((out += "\\u00") += kDigits[byte >> 4U]) += kDigits[byte & 15U];
-    else
-      out += c;
-  }
-  out += '"';
-}
-
 /// `[[…],[…]]` with one inner list for each item, filled by `append`.
 template <typename Items, typename Append>
 std::string json_rows(const Items& items, Append append) {
@@ -44,7 +28,7 @@ std::string json_rows(const Items& items, Append append) {
 std::string outline_json(const std::vector<Heading>& headings) {
   return json_rows(headings, [](std::string& out, const Heading& heading) {
     (out += std::to_string(heading.level)) += ',';
-    append_json_text(out, heading.text);
+    append_json_string(out, heading.text);
     ((out += ',') += std::to_string(heading.line)) += ',';
     (out += std::to_string(heading.begin)) += heading.nested ? ",1" : ",0";
   });
@@ -52,7 +36,7 @@ std::string outline_json(const std::vector<Heading>& headings) {
 
 std::string blocks_json(const std::vector<Block>& blocks) {
   return json_rows(blocks, [](std::string& out, const Block& block) {
-    append_json_text(out, block.id);
+    append_json_string(out, block.id);
     ((out += ',') += std::to_string(block.line)) += ',';
     ((out += std::to_string(block.begin)) += ',') += std::to_string(block.end);
   });
@@ -60,8 +44,8 @@ std::string blocks_json(const std::vector<Block>& blocks) {
 
 std::string tasks_json(const std::vector<Task>& tasks) {
   return json_rows(tasks, [](std::string& out, const Task& task) {
-    append_json_text(out, std::string_view(&task.status, 1));
-    append_json_text(out += ',', task.text);
+    append_json_string(out, std::string_view(&task.status, 1));
+    append_json_string(out += ',', task.text);
     (out += ',') += std::to_string(task.line);
   });
 }
@@ -70,7 +54,7 @@ std::string strings_json(const std::vector<std::string>& strings) {
   std::string out = "[";
   for (const auto& text : strings) {
     if (out.size() > 1) out += ',';
-    append_json_text(out, text);
+    append_json_string(out, text);
   }
   return out += ']';
 }
@@ -159,8 +143,7 @@ Status NoteIndexWriter::Impl::put_text(std::int64_t id, const FileInfo& file,
   const auto searched_title = title == stem ? title : cat(title, "\n", stem);
   const auto aliases = one_line_each(note.aliases);
   const auto headings = heading_lines(note.headings);
-  const auto properties =
-      note.frontmatter.values.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto properties = json_text(note.frontmatter.values);
   const auto body_begin = std::min(note.frontmatter.body_begin, bytes.size());
   auto insert = db.prepare("INSERT INTO notes VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)");
   insert.bind(id, searched_title, aliases, headings, properties, outline_json(note.headings),

@@ -1,3 +1,4 @@
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "vault/base_evaluator.hpp"
@@ -211,7 +212,7 @@ std::string BaseEvaluator::to_text(const BaseValue& value) {
     case Type::File:
       return files().row(value.file().row).path;
     case Type::Object:
-      text = to_json(value).dump(-1, ' ', false, Json::error_handler_t::replace);
+      text = json_text(to_json(value));
       break;
     case Type::Regexp:
       return cat('/', value.regexp().pattern(), '/', value.regexp().flags());

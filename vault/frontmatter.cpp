@@ -1,5 +1,6 @@
 #include "vault/frontmatter.hpp"
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "vault/markdown.hpp"
@@ -103,8 +104,7 @@ std::vector<std::string> text_items(const Json& value, bool split_texts,
   const auto add = [&](const Json& item) {
     if (item.is_null()) return;
     if (!item.is_string()) {
-      if (other != nullptr)
-        other->push_back(item.dump(-1, ' ', false, Json::error_handler_t::replace));
+      if (other != nullptr) other->push_back(json_text(item));
       return;
     }
     const auto& text = item.get_ref<const std::string&>();

@@ -13,6 +13,11 @@ namespace indx {
 
 enum class TaskState : std::uint8_t { Any, Todo, Done };
 
+/// Times from `since` on and before `until`; as it is made, all of them.
+struct TimeSpan {
+  Timestamp since, until = Timestamp::max();
+};
+
 struct TaskFilter {
   TaskState state = TaskState::Any;
   std::string mark;  ///< the character between the brackets, exactly; empty: any

@@ -3,6 +3,7 @@
 #include "ai/json_shape.hpp"
 #include "ai/prices.hpp"
 #include "ai/providers/upstream_client.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -18,10 +19,6 @@ std::string_view without_fence(std::string_view text) {
   text.remove_suffix(3);
   text.remove_prefix(std::min(text.size(), text.find('\n')));
   return trim(text);
-}
-
-std::string json_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 class HttpProvider : public Provider {

@@ -1,6 +1,7 @@
 #include "ai/providers/wire_format.hpp"
 
 #include "ai/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/unicode.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ HttpClientRequest WireFormat::post(const std::string& path, const Json& body) co
   auto http = call(path);
   http.method = "POST";
   http.headers.emplace_back("Content-Type", "application/json");
-  http.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  http.body = json_text(body);
   return http;
 }
 

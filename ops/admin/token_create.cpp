@@ -50,6 +50,7 @@ Operation token_create() {
       .cli_positional = {"name"},
       .example = "laptop --scopes vault:read",
       .effect = Effect::Writes,
+      .wants_consent = [](const Input&) { return true; },
       .tool_group = "vault_manage",
       .input = {field("name", &Input::name, "What it is for.", length(1, 200)),
                 field("scopes", &Input::scopes,

@@ -155,7 +155,8 @@ Operation ai_ask() {
            field("retrieve", &Input::retrieve, "How the notes are found.", optional),
            field("style", &Input::style,
                  "neutral prose, bullets, executive (conclusion first) or technical (exact).",
-                 optional, plain, one_of({"neutral", "bullets", "executive", "technical"})),
+                 optional, plain, one_of({"neutral", "bullets", "executive", "technical"}),
+                 by_default("neutral")),
            field("conversation_id", &Input::conversation_id,
                  "Keeps answers of one conversation apart from those of others; opaque, nothing is "
                  "stored under it.",

@@ -1,5 +1,6 @@
 #include "ops/ai/ai_result.hpp"
 
+#include "base/json_text.hpp"
 #include "base/unicode.hpp"
 
 namespace indx {
@@ -75,8 +76,7 @@ Json ai_warning(std::string_view code, const std::string& path, const std::strin
 }
 
 std::string shown_value(const Json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
 Fields<AiCost> AiCost::fields() {

@@ -29,6 +29,7 @@ Operation attachment_delete() {
       .cli_positional = {"path"},
       .example = "attachments/old.png",
       .effect = Effect::Destructive,
+      .wants_consent = [](const Input& in) { return in.permanent && !in.dry_run; },
       .tool_group = "vault_manage",
       .input = {path_field(&Input::path), if_match_field(&Input::if_match),
                 expected_sha256_field(&Input::expected_sha256),

@@ -1,5 +1,6 @@
 #include "ops/bases/base_view.hpp"
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/time_zone.hpp"
 #include "ops/notes/note_view.hpp"
@@ -81,7 +82,7 @@ std::string render_base_rows(const BaseAnswer& answer, std::string_view format, 
     for (const auto& row : answer.rows) {
       Json line = {{"path", row.path}, {"cells", row.cells}};
       if (row.group) line["group"] = *row.group;
-      (out += line.dump(-1, ' ', false, Json::error_handler_t::replace)) += '\n';
+      (out += json_text(line)) += '\n';
     }
     return out;
   }

@@ -19,6 +19,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   const auto faults = INDX_TRY(ctx.jobs().faults(job.id));
   const auto children = INDX_TRY(ctx.jobs().children(job.id));
   Json record = to_json(job);
+  record["is_own"] = job.owner.subject == ctx.principal().subject;
   record["reverted_by"] = INDX_TRY(ctx.versions().reverted_by(job.id));
   Output out{{std::move(record)}, {}, view_listed_jobs(children)};
   for (const JobFault& fault : faults)

@@ -23,7 +23,10 @@ Result<Output> run(Context& ctx, const Input& in) {
   filter.kind = in.kind;
   filter.parent = in.parent;
   auto page = INDX_TRY(ctx.jobs().list(filter, in.limit, in.cursor));
-  return Output{view_listed_jobs(page.jobs), std::move(page.next_cursor)};
+  auto records = view_listed_jobs(page.jobs);
+  for (std::size_t i = 0; i < records.size(); ++i)
+    records[i].value["is_own"] = page.jobs[i].owner.subject == ctx.principal().subject;
+  return Output{std::move(records), std::move(page.next_cursor)};
 }
 
 }  // namespace job_list_op

@@ -100,6 +100,7 @@ Operation job_revert() {
       .size = size,
       .effect = Effect::Writes,
       .is_idempotent = true,
+      .wants_consent = [](const Input& in) { return !in.dry_run; },
       .tool_group = "job_manage",
       .job = {.unique_key = target_of, .on_duplicate = OnDuplicate::Reject, .reverts = target_of},
       .input = {job_id_field(&Input::id),

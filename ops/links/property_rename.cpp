@@ -86,6 +86,7 @@ Operation property_rename() {
       .size = size,
       .effect = Effect::Writes,
       .is_idempotent = true,
+      .wants_consent = [](const Input& in) { return !in.dry_run; },
       .tool_group = "vault_manage",
       .input = {field("from", &Input::from, "The name as it is, in any case.", length(1, 256)),
                 field("to", &Input::to, "The name as it shall be.", length(1, 256)),

@@ -31,6 +31,7 @@ Operation note_delete() {
       .cli = "note delete",
       .cli_positional = {"path"},
       .effect = Effect::Destructive,
+      .wants_consent = [](const Input& in) { return in.permanent && !in.dry_run; },
       .input = {path_field(&Input::path), if_match_field(&Input::if_match),
                 expected_sha256_field(&Input::expected_sha256),
                 field("permanent", &Input::permanent,

@@ -126,6 +126,7 @@ Operation tag_rename() {
       .size = size,
       .effect = Effect::Writes,
       .is_idempotent = true,
+      .wants_consent = [](const Input& in) { return !in.dry_run; },
       .input = {field("from", &Input::from, "The tag as it is.", length(1, 256)),
                 field("to", &Input::to, "The tag as it shall be.", length(1, 256)),
                 field("dry_run", &Input::dry_run, "Only list the notes and edits.", optional)},

@@ -336,7 +336,7 @@ class FaultRun {
   FakeClock clock_;
   SeededRandom random_{7}, dice_{11};
   Vault vault_ = Vault::open(folder_.path(), Durability::Off).value();
-  std::vector<JobQueue::KnownKind> known_ = {{.kind = "tag"}};
+  std::vector<JobStore::KnownKind> known_ = {{.kind = "tag"}};
   std::unique_ptr<State> state_;
   Promised promised_;
   std::vector<Lease> running_;

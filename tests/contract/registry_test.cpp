@@ -68,6 +68,7 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
                                           "link_resolve",
                                           "unlinked_mentions",
                                           "graph_neighbors",
+                                          "graph_edges",
                                           "canvas_read",
                                           "canvas_write",
                                           "canvas_patch",
@@ -331,4 +332,15 @@ TEST_CASE("operations are visible by scope and provider", "[contract][B11][A81]"
 }
 
 }  // namespace
+TEST_CASE("the style of an answer is neutral unless it is asked for", "[contract][D34]") {
+  const Registry registry = make_registry();
+  for (const auto* name : {"ai_ask", "ai_summarize"}) {
+    const auto* style = registry.find(name)->input->find("style");
+    REQUIRE(style != nullptr);
+    const Json schema = to_json_schema(style->schema);
+    CHECK(schema["default"] == "neutral");
+    CHECK(schema["enum"][0] == "neutral");
+  }
+}
+
 }  // namespace indx

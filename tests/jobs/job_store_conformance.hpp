@@ -295,7 +295,7 @@ void prunes(const Make& make) {
 /// store with
 ///
 ///     FakeClock& clock();
-///     JobQueue& queue();
+///     JobStore& queue();
 ///     void restart();  ///< the process dies and another one opens the same store
 template <typename Make>
 void check_job_store(const Make& make) {

@@ -13,7 +13,7 @@ class SqliteJobStore {
  public:
   SqliteJobStore() { restart(); }
   FakeClock& clock() { return clock_; }
-  JobQueue& queue() { return *queue_; }
+  JobStore& queue() { return *queue_; }
   void restart() {
     queue_.reset();
     db_.reset();

@@ -25,7 +25,7 @@ inline JobRequest request(const std::string& kind = "tag") {
                  .request_id = "r1"};
   return asked;
 }
-inline std::vector<JobQueue::KnownKind> known() {
+inline std::vector<JobStore::KnownKind> known() {
   return {{.kind = "tag"}, {.kind = "move"}, {.kind = "single", .max_running = 1}};
 }
 template <typename Store>

@@ -13,7 +13,7 @@ struct QueueFixture : StateDb {
   SeededRandom random{42};
   JobQueue queue{
       db, clock, random, {.spill_dir = dir.path() + "/spill", .secret_key = std::string(32, 'k')}};
-  std::vector<JobQueue::KnownKind> known = {{.kind = "tag"}};
+  std::vector<JobStore::KnownKind> known = {{.kind = "tag"}};
 
   static JobRequest request() {
     JobRequest request;

@@ -126,7 +126,7 @@ class QueueModel : public QueueFixture {
     remember(made->job);
   }
 
-  void meet_twin(ModelJob& twin, const JobRequest& asked, const Result<JobQueue::Enqueued>& made) {
+  void meet_twin(ModelJob& twin, const JobRequest& asked, const Result<JobStore::Enqueued>& made) {
     if (asked.on_duplicate == OnDuplicate::Reject) {
       REQUIRE(made.error().reason == Reason::Conflict);
       return;

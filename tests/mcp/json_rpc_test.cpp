@@ -72,4 +72,31 @@ TEST_CASE("a message on the wire has no raw newline and valid UTF-8", "[mcp]") {
   CHECK_FALSE(Json::parse(line, nullptr, false).is_discarded());
 }
 
+TEST_CASE("a notification is never at fault, since nobody may answer it", "[mcp][B72]") {
+  for (const char* params : {"[1]", "7", "null", R"({"n":123456789012345678901})"}) {
+    const auto message =
+        message_of(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":)" +
+                   std::string(params) + "}");
+    CHECK(message.kind == RpcMessage::Kind::Notification);
+    CHECK(message.params == Json::object());
+  }
+}
+
+TEST_CASE("the messages of a batch are read each for itself", "[mcp][B72]") {
+  CHECK(is_rpc_batch(" \n[1"));
+  CHECK_FALSE(is_rpc_batch(R"({"a":[]})"));
+  CHECK_FALSE(is_rpc_batch(""));
+
+  const auto parsed = parse_rpc_batch(
+      R"([{"jsonrpc":"2.0","id":1,"method":"ping"},{"id":2},{"jsonrpc":"2.0","method":"x"}])");
+  const auto* messages = std::get_if<std::vector<RpcParsed>>(&parsed);
+  REQUIRE(messages != nullptr);
+  REQUIRE(messages->size() == 3);
+  CHECK(std::get<RpcMessage>(messages->at(0)).id == 1);
+  CHECK(std::get<RpcFault>(messages->at(1)).id == 2);
+  CHECK(wants_answer(messages->at(0)));
+  CHECK(wants_answer(messages->at(1)));
+  CHECK_FALSE(wants_answer(messages->at(2)));
+}
+
 }  // namespace indx

@@ -246,4 +246,65 @@ TEST_CASE("a stop request and a client that stops reading both end the server", 
   CHECK(gone.join() < kLimit);
 }
 
+TEST_CASE("a batch is answered in one line where the version has batches, and refused elsewhere",
+          "[mcp][B72]") {
+  StdioClient newer;
+  newer.write(R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])"
+              "\n");
+  CHECK(newer.next()["error"]["code"] == kRpcInvalidRequest);
+  newer.initialize();
+  newer.write(R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])"
+              "\n");
+  CHECK(newer.next()["error"]["code"] == kRpcInvalidRequest);
+
+  StdioClient client;
+  client.send("i", "initialize", {{"protocolVersion", "2025-03-26"}});
+  REQUIRE(client.next()["result"]["protocolVersion"] == "2025-03-26");
+  client.write(R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow_read"}},)"
+               R"({"jsonrpc":"2.0","method":"notifications/nobody_knows"},7,)"
+               R"({"jsonrpc":"2.0","id":2,"method":"ping"}])"
+               "\n[]\n");
+  CHECK(client.next()["error"]["code"] == kRpcInvalidRequest);  // of the empty one
+  client.dispatcher.held().back().answer(mcp_answer(Json{{"path", "a.md"}}));
+  const Json answers = client.next();
+  REQUIRE(answers.size() == 3);
+  CHECK(answers[0]["error"]["code"] == kRpcInvalidRequest);
+  CHECK(answers[1]["id"] == 2);
+  CHECK(answers[2]["id"] == 1);
+
+  client.write(R"([{"jsonrpc":"2.0","method":"notifications/nobody_knows"}])"
+               "\n");
+  client.send(3, "ping");
+  CHECK(client.next()["id"] == 3);
+}
+
+TEST_CASE("200 slow calls over stdio, cancelled at any time: never an answer after it",
+          "[mcp][B72]") {
+  StdioClient client;
+  client.initialize();
+  SeededRandom random(7);
+  for (int i = 0; i < 200; ++i) {
+    client.send(i, "tools/call", {{"name", "slow_read"}});
+    client.send("started", "ping");
+    REQUIRE(client.next()["id"] == "started");
+    const auto held = client.dispatcher.held().back();
+    const bool ends_first = random.next() % 2 == 0;
+    if (ends_first) {
+      held.answer(mcp_answer(Json{{"path", "a.md"}}));
+      CHECK(client.next()["id"] == i);
+    }
+    for (int times = 0; times < 2; ++times)
+      client.write(Json{{"jsonrpc", "2.0"},
+                        {"method", "notifications/cancelled"},
+                        {"params", {{"requestId", i}}}}
+                       .dump() +
+                   "\n");
+    client.send("cancelled", "ping");
+    CHECK(client.next()["id"] == "cancelled");
+    if (!ends_first) held.answer(mcp_answer(Json{{"path", "a.md"}}));
+  }
+  client.send("end", "ping");
+  CHECK(client.next()["id"] == "end");
+}
+
 }  // namespace indx

@@ -103,7 +103,7 @@ TEST_CASE("a second run changes nothing and says so for each note", "[ops][C84][
   CHECK(codes_of(again).contains("apply_skipped_no_change"));
 }
 
-TEST_CASE("a stale if_match stops everything before the first write", "[ops][C83][R14]") {
+TEST_CASE("a stale if_match stops everything before the first write", "[ops][C83][D63][R14]") {
   FiveNotes world;
 
   const auto answer =
@@ -113,6 +113,7 @@ TEST_CASE("a stale if_match stops everything before the first write", "[ops][C83
 
   REQUIRE_FALSE(answer);
   CHECK(answer.error().reason == Reason::AiApplyConflict);
+  CHECK(answer.error().http_status() == 409);
   CHECK(answer.error().details["failed"] ==
         Json::array({{{"path", "c.md"}, {"expected", "stale"}, {"actual", world.etag("c.md")}}}));
   CHECK(world.writes.empty());

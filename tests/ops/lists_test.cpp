@@ -49,6 +49,11 @@ TEST_CASE("tasks, properties and changes are answered in their shapes", "[ops][l
   CHECK(values["values"][0] == Json{{"value", "open"}, {"type", "text"}, {"count", 1}});
   CHECK(run_operation(world, recent_changes(), {{"since", "2020-01-01"}}).value()["notes"].size() ==
         1);
+  CHECK(run_operation(world, recent_changes(), {{"until", "1969-12-31"}}).value()["notes"].empty());
+  CHECK(run_operation(world, recent_changes(), {{"until", "9999-01-01"}}).value()["notes"].size() ==
+        1);
+  CHECK(run_operation(world, recent_changes(), {{"until", "soon"}}).error().details["path"] ==
+        "until");
   CHECK(run_operation(world, recent_changes(), {{"since", "soon"}}).error().reason ==
         Reason::ValidationFailed);
 }

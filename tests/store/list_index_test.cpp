@@ -114,7 +114,10 @@ TEST_CASE("changes come newest first and a walk has no gap when notes are added 
 
   CHECK(seen.size() == 20);
   CHECK(std::set<std::string>(seen.begin(), seen.end()).size() == 20);
-  CHECK(lists.recent({}, from_millis(1'005'000), 50, "").value().rows.size() == 10 + 7);
+  CHECK(lists.recent({}, {from_millis(1'005'000)}, 50, "").value().rows.size() == 10 + 7);
+  CHECK(lists.recent({}, {from_millis(1'005'000), from_millis(1'007'000)}, 50, "")
+            .value()
+            .rows.size() == 4);
   CHECK(lists.recent({}, {}, 50, "bad").error().reason == Reason::ValidationFailed);
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 #include "ops/dispatch.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -23,7 +26,9 @@ class FakeMcpDispatcher : public Dispatcher {
   };
   using Behaviour = std::function<Answer(const Call&)>;
 
-  FakeMcpDispatcher() : registry_(operations()) {
+  /// With `more` operations beside those of its own.
+  explicit FakeMcpDispatcher(std::vector<Operation> more = {})
+      : registry_(operations(std::move(more))) {
     behaviours["note_read"] = [](const Call& call) { return read(call); };
     behaviours["note_list"] = [](const Call& call) { return list(call); };
     behaviours["note_write"] = [](const Call& call) {
@@ -59,10 +64,34 @@ class FakeMcpDispatcher : public Dispatcher {
     answer(behaviour(call));
   }
 
-  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter&,
+  Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter,
                                                   const std::optional<std::string>&,
-                                                  std::function<bool(const Event&)>) override {
-    return make_error(Reason::Unavailable, "No events here.");
+                                                  std::function<bool(const Event&)> sink) override {
+    const std::scoped_lock lock(listeners_->mutex);
+    const int number = listeners_->next++;
+    listeners_->all[number] = {filter, std::move(sink)};
+    return std::unique_ptr<Subscription>(std::make_unique<FakeSubscription>(listeners_, number));
+  }
+  /// Tells an event to those who listen, as the event bus does.
+  void emit(const Event& event) {
+    std::map<int, Listeners::One> all;
+    {
+      const std::scoped_lock lock(listeners_->mutex);
+      all = listeners_->all;
+    }
+    for (const auto& [number, one] : all) {
+      const bool is_revoked = event.kind == kTokenRevoked;
+      const bool is_told =
+          is_revoked ? event.subject == one.filter.subject : one.filter.wants(event);
+      if (!is_told || (one.sink(event) && !is_revoked)) continue;
+      const std::scoped_lock lock(listeners_->mutex);
+      listeners_->all.erase(number);
+    }
+  }
+  /// Open subscriptions.
+  std::size_t listener_count() const {
+    const std::scoped_lock lock(listeners_->mutex);
+    return listeners_->all.size();
   }
   std::string event_epoch() const override { return "e1"; }
   Json health() override { return Json::object(); }
@@ -96,6 +125,29 @@ class FakeMcpDispatcher : public Dispatcher {
   std::map<std::string, Behaviour> behaviours;
 
  private:
+  struct Listeners {
+    struct One {
+      EventFilter filter;
+      std::function<bool(const Event&)> sink;
+    };
+    std::mutex mutex;
+    std::map<int, One> all;
+    int next = 0;
+  };
+  class FakeSubscription : public Subscription {
+   public:
+    FakeSubscription(std::shared_ptr<Listeners> listeners, int number)
+        : listeners_(std::move(listeners)), number_(number) {}
+    ~FakeSubscription() override {
+      const std::scoped_lock lock(listeners_->mutex);
+      listeners_->all.erase(number_);
+    }
+
+   private:
+    const std::shared_ptr<Listeners> listeners_;  // shared: with the dispatcher
+    const int number_;
+  };
+
   using Type = SchemaNode::Type;
 
   static SchemaNode node(Type type, std::string description = "A field.") {
@@ -127,7 +179,7 @@ class FakeMcpDispatcher : public Dispatcher {
     return made;
   }
 
-  static std::vector<Operation> operations() {
+  static std::vector<Operation> operations(std::vector<Operation> more) {
     SchemaNode part = node(Type::String);
     part.allowed = {"body", "raw"};
     const SchemaNode text = node(Type::String);
@@ -166,6 +218,7 @@ class FakeMcpDispatcher : public Dispatcher {
     made.back().tool_group = "vault_manage";
     made.push_back(
         operation("slow_read", Effect::Reads, object({}), object({{"path", text, false}})));
+    std::move(more.begin(), more.end(), std::back_inserter(made));
     return made;
   }
 
@@ -192,6 +245,7 @@ class FakeMcpDispatcher : public Dispatcher {
   mutable std::mutex mutex_;
   std::vector<Call> calls_;
   std::vector<Held> held_;
+  const std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();  // shared: with them
 };
 
 /// Time that tests move by hand.

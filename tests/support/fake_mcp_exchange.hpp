@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace indx {
 
@@ -18,6 +19,7 @@ class FakeMcpExchange : public Responder::Target {
     std::condition_variable changed;
     std::optional<HttpResponse> head;
     bool is_closed = false, is_gone = false;
+    std::function<void()> on_gone;
   };
   template <typename Fn>
   auto with_lock(const Fn& fn) const {
@@ -38,7 +40,10 @@ class FakeMcpExchange : public Responder::Target {
     state_->changed.notify_all();
     return std::make_shared<Stream>(state_);
   }
-  void on_disconnect(std::function<void()>) override {}
+  void on_disconnect(std::function<void()> callback) override {
+    const std::scoped_lock lock(state_->mutex);
+    if (!state_->is_closed) state_->on_gone = std::move(callback);
+  }
 
   /// Waits until the predicate holds; false after half a minute (busy machines).
   bool wait(const std::function<bool(const FakeMcpExchange&)>& holds) const {
@@ -56,6 +61,8 @@ class FakeMcpExchange : public Responder::Target {
   bool is_closed() const {
     return with_lock([](const State& state) { return state.is_closed; });
   }
+  /// Whether the server still holds the stream.
+  bool is_held() const { return state_.use_count() > 1; }
   int status() const {
     return with_lock([](const State& state) { return state.head ? state.head->status : 0; });
   }
@@ -69,10 +76,15 @@ class FakeMcpExchange : public Responder::Target {
       return std::string();
     });
   }
-  /// The client goes away: later writes fail.
+  /// The client goes away: later writes fail, and who watches the connection hears of it.
   void disconnect() const {
-    const std::scoped_lock lock(state_->mutex);
-    state_->is_gone = true;
+    std::function<void()> on_gone;
+    {
+      const std::scoped_lock lock(state_->mutex);
+      state_->is_gone = true;
+      on_gone.swap(state_->on_gone);
+    }
+    if (on_gone) on_gone();
   }
 
  private:

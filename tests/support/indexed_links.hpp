@@ -36,6 +36,9 @@ class IndexedLinks : public Links {
   Result<Neighborhood> neighbors(const NotePath& path, const NeighborQuestion& question) override {
     return index_.links().neighbors(path.str(), question, scope_);
   }
+  Result<Page<GraphEdge>> edges(int limit, const std::string& cursor) override {
+    return index_.links().edges(scope_, limit, cursor);
+  }
   Status wait_for_index() override { return {}; }
   Result<std::unique_ptr<LinkTurn>> take_turn() override {
     ++turns;

@@ -20,9 +20,9 @@ class IndexedLists : public Lists {
                                      const std::string& cursor) override {
     return lists().values(name, filter, limit, cursor);
   }
-  Result<Page<NoteRow>> recent(NoteFilter filter, Timestamp since, int limit,
+  Result<Page<NoteRow>> recent(NoteFilter filter, const TimeSpan& span, int limit,
                                const std::string& cursor) override {
-    return lists().recent(filter, since, limit, cursor);
+    return lists().recent(filter, span, limit, cursor);
   }
 
  private:

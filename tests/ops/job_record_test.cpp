@@ -1,10 +1,10 @@
-#include "cli/follow_job.hpp"
+#include "ops/job_record.hpp"
 
 #include <catch2/catch.hpp>
 
 namespace indx {
 
-TEST_CASE("a final record answers with its result, or its error and the job's id", "[cli]") {
+TEST_CASE("a final record answers with its result, or its error and the job's id", "[ops]") {
   const auto done =
       outcome_of({{"id", "j1"}, {"state", "succeeded"}, {"result", {{"changed", Json::array()}}}});
   REQUIRE(done);
@@ -19,7 +19,7 @@ TEST_CASE("a final record answers with its result, or its error and the job's id
   CHECK(failed.error().details["job_id"] == "j1");
 }
 
-TEST_CASE("what a cancelled job had done is told once, whatever its operation calls it", "[cli]") {
+TEST_CASE("what a cancelled job had done is told once, whatever its operation calls it", "[ops]") {
   const Json so_far{{"done", 3}, {"total", 9}};
   for (const Json& result : {so_far, Json{{"partial", so_far}}}) {
     const auto cancelled = outcome_of({{"id", "j1"}, {"state", "cancelled"}, {"result", result}});

@@ -1,0 +1,33 @@
+#pragma once
+#include "mcp/method.hpp"
+#include "mcp/request_state.hpp"
+
+#include <functional>
+#include <string>
+
+namespace indx {
+
+/// Asks a person before a call that may lose something (Operation::asks_person), where the client
+/// says that it can ask: a form with one switch. Other clients call as they always did.
+/// Thread-safe.
+class Confirmation {
+ public:
+  Confirmation(const Clock& clock, Random& random) : states_(clock, random) {}
+
+  /// Runs `go_on` now, or when the person has agreed; or answers the call otherwise: legacy asks on
+  /// the stream of the call, modern answers with what has to be asked, and the client repeats the
+  /// call. Who declines gets `confirmation_required`, who closes the question `cancelled`; nothing
+  /// is done then. `input` is that of the operation.
+  void ask_first(const McpRequest& request, const Operation& operation, const Json& input,
+                 std::function<void()> go_on) const;
+
+ private:
+  void ask_legacy(const McpRequest& request, const Operation& operation, Json form,
+                  std::function<void()> go_on) const;
+  void ask_modern(const McpRequest& request, const Operation& operation, Json form,
+                  const std::function<void()>& go_on) const;
+
+  const RequestStates states_;
+};
+
+}  // namespace indx

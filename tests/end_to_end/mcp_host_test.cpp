@@ -1,0 +1,220 @@
+#include "base/text.hpp"
+#include "tests/end_to_end/running_server.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+namespace indx {
+namespace {
+
+/// Twice what is promised: tests share the machine.
+constexpr std::chrono::milliseconds kLongestEnd{4000}, kLongestHandshake{2000};
+
+std::string host_line(const Json& id, const std::string& method, Json params = Json::object()) {
+  return Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}}
+             .dump() +
+         "\n";
+}
+std::string host_hello() {
+  return host_line(1, "initialize",
+                   {{"protocolVersion", "2025-11-25"},
+                    {"capabilities", Json::object()},
+                    {"clientInfo", {{"name", "host"}, {"version", "1"}}}}) +
+         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
+}
+std::string host_call(const Json& id, const std::string& tool, Json arguments) {
+  return host_line(id, "tools/call", {{"name", tool}, {"arguments", std::move(arguments)}});
+}
+
+/// The messages on stdout, each of which must be JSON-RPC on a line of its own.
+std::vector<Json> host_messages(const std::string& out) {
+  std::vector<Json> messages;
+  for (const std::string& line : split(out, '\n')) {
+    if (line.empty()) continue;
+    messages.push_back(Json::parse(line, nullptr, false));
+    INFO(line);
+    REQUIRE(messages.back().is_object());
+    CHECK(messages.back().value("jsonrpc", Json()) == "2.0");
+  }
+  return messages;
+}
+Json host_answer(const std::string& out, const Json& id) {
+  for (const Json& message : host_messages(out.substr(0, out.rfind('\n') + 1)))
+    if (message.value("id", Json()) == id) return message;
+  return nullptr;
+}
+bool wait_for_answer(const Process& process, int id,
+                     std::chrono::milliseconds longest = std::chrono::seconds(60)) {
+  return process.wait_for_out(cat("\"id\":", id, ","), longest) ||
+         process.wait_for_out(cat("\"id\":", id, "}"), std::chrono::milliseconds(1));
+}
+
+std::unique_ptr<Process> start_host(const TempFolder& vault,
+                                    std::map<std::string, std::string> env = {}) {
+  env["INDX_VAULT"] = vault.path();
+  auto process = std::make_unique<Process>(indx_spec({"mcp", "serve", "--stdio"}, env));
+  process->write(host_hello());
+  return process;
+}
+
+/// The program as a child of a shell, whose script finds it in "$1" and the vault in "$2".
+std::unique_ptr<Process> start_below_shell(const TempFolder& vault, const std::string& script) {
+  auto spec = indx_spec({});
+  const std::string program = spec.program;
+  spec.program = "/bin/sh";
+  spec.args = {"-c", script, "sh", program, vault.path()};
+  auto process = std::make_unique<Process>(spec);
+  process->write(host_hello());
+  return process;
+}
+
+/// Gone, or a zombie that nobody waits for.
+bool is_over(const std::string& pid) {
+  std::ifstream in("/proc/" + pid + "/stat");
+  std::string text;
+  std::getline(in, text);
+  const auto at = text.rfind(") ");
+  return at == text.npos || text[at + 2] == 'Z' || text[at + 2] == 'X';
+}
+
+bool has_open(pid_t pid, const std::string& name) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(cat("/proc/", pid, "/fd"), error)) {
+    const auto target = std::filesystem::read_symlink(entry.path(), error);
+    if (!error && target.filename() == name) return true;
+  }
+  return false;
+}
+
+void check_index(const TempFolder& vault) {
+  const auto done = run_indx({"doctor", "--vault", vault.path()});
+  INFO(done.out << done.err);
+  CHECK(done.code == 0);
+}
+
+}  // namespace
+
+TEST_CASE("stdout carries protocol only, whatever the program has to complain about",
+          "[end_to_end][B7][B72]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  CHECK(run_indx({"--vault", vault.path(), "vault", "status"}).code == 0);  // makes the index
+  vault.write("Broken.md", "---\ntags: [unclosed\n: : :\n---\n\xff\xfe bytes \xc3\n");
+  Process holder({"/bin/sh",
+                  {"-c",
+                   "{ echo 'BEGIN IMMEDIATE;'; echo '.shell echo held'; sleep 2; } | sqlite3 -bail "
+                   "\"$1\"",
+                   "sh", vault.path() + "/.indx/index.db"},
+                  {},
+                  {},
+                  ""});
+  REQUIRE(holder.wait_for_out("held\n"));
+
+  const auto process = start_host(vault, {{"INDX_LOG_LEVEL", "debug"},
+                                          {"INDX_AI_PROVIDER", "builtin"},
+                                          {"INDX_EMBEDDINGS_MODEL_FILE", vault.path() + "/none"}});
+  process->write(host_line(2, "tools/list") + "this is no message\n" +
+                 host_call(3, "note_read", {{"path", "Broken.md"}}) +
+                 host_call(4, "vault_search", {{"q", "plan"}, {"mode", "hybrid"}}) +
+                 host_call(5, "note_read", {{"path", "none.md"}}));
+  for (int id = 1; id <= 5; ++id) CHECK(wait_for_answer(*process, id));
+  process->close_input();
+  CHECK(process->wait() == 0);
+
+  CHECK(host_messages(process->out()).size() >= 6);
+  CHECK_FALSE(process->err().empty());
+}
+
+TEST_CASE("a large vault that was never indexed does not keep a host waiting",
+          "[end_to_end][B7][slow]") {
+  constexpr int kNotes = 50'000, kFolders = 100;
+  const TempFolder vault;
+  for (int folder = 0; folder < kFolders; ++folder) {
+    const std::string path = cat(vault.path(), "/f", folder);
+    std::filesystem::create_directory(path);
+    for (int i = 0; i < kNotes / kFolders; ++i)
+      std::ofstream(cat(path, "/n", i, ".md")) << "# Note " << i << "\n\ncompost [[n1]]\n";
+  }
+
+  const auto process = start_host(vault);
+  process->write(host_line(2, "tools/list"));
+  CHECK(wait_for_answer(*process, 1, kLongestHandshake));
+  CHECK(wait_for_answer(*process, 2, kLongestHandshake));
+  process->write(host_call(3, "vault_search", {{"q", "compost"}}));
+  REQUIRE(wait_for_answer(*process, 3));
+
+  const Json found = host_answer(process->out(), 3);
+  INFO(process->err());
+  CHECK(found["result"]["structuredContent"].value("indexing", Json()) == true);
+  process->signal(SIGKILL);
+}
+
+TEST_CASE("eight hosts on one vault are served by one indexer", "[end_to_end][B7]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  std::vector<std::unique_ptr<Process>> hosts;
+  for (int i = 0; i < 8; ++i) hosts.push_back(start_host(vault));
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    hosts[i]->write(
+        host_call(2, "note_write", {{"path", cat("Host ", i, ".md")}, {"body", "hello"}}));
+
+  int indexers = 0;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    INFO(hosts[i]->err());
+    REQUIRE(wait_for_answer(*hosts[i], 2));
+    CHECK_FALSE(host_answer(hosts[i]->out(), 2)["result"].value("isError", false));
+    CHECK(trim(vault.read(cat("Host ", i, ".md"))) == "hello");
+    if (has_open(hosts[i]->pid(), "index.db")) ++indexers;
+  }
+  CHECK(indexers == 1);
+
+  for (const auto& host : hosts) host->close_input();
+  for (const auto& host : hosts) CHECK(host->wait() == 0);
+  check_index(vault);
+}
+
+TEST_CASE("a host that goes away in any way takes the process with it, and the index stays whole",
+          "[end_to_end][B7]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  const std::string write = host_call(2, "note_write", {{"path", "New.md"}, {"body", "new"}});
+
+  SECTION("its end of stdin is closed") {
+    const auto process = start_host(vault);
+    REQUIRE(wait_for_answer(*process, 1));
+    process->write(write);
+    process->close_input();
+    CHECK(process->wait(kLongestEnd) == 0);
+    CHECK(trim(vault.read("New.md")) == "new");
+  }
+  SECTION("it sends SIGTERM") {
+    const auto process = start_host(vault);
+    REQUIRE(wait_for_answer(*process, 1));
+    process->write(write);
+    process->signal(SIGTERM);
+    CHECK(process->wait(kLongestEnd).has_value());
+  }
+  SECTION("nobody reads stdout any more") {
+    const auto process =
+        start_below_shell(vault, "\"$1\" mcp serve --stdio --vault \"$2\" | head -n 1");
+    REQUIRE(process->wait_for_out("\"id\":1"));
+    process->write(write);
+    CHECK(process->wait(kLongestEnd).has_value());
+  }
+  SECTION("its process dies, while others hold the pipes") {
+    const auto process = start_below_shell(
+        vault,
+        "exec 3<&0; \"$1\" mcp serve --stdio --vault \"$2\" <&3 & echo \"$!\" > \"$2/pid\"; wait");
+    REQUIRE(process->wait_for_out("\"id\":1"));
+    const std::string pid(trim(vault.read("pid")));
+    REQUIRE_FALSE(is_over(pid));
+    process->signal(SIGKILL);
+    CHECK(wait_until([&] { return is_over(pid); }, kLongestEnd));
+  }
+  check_index(vault);
+}
+
+}  // namespace indx

@@ -1,0 +1,164 @@
+#include "base/text.hpp"
+#include "tests/end_to_end/running_server.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace indx {
+namespace {
+
+Json config_block(const TempFolder& vault, const std::string& host,
+                  std::vector<std::string> flags = {}) {
+  std::vector<std::string> args = {"mcp", "config", host, "--vault", vault.path()};
+  args.insert(args.end(), flags.begin(), flags.end());
+  const auto done = run_indx(args);
+  CHECK(done.code == 0);
+  CHECK_FALSE(done.err.empty());
+  return Json::parse(done.out, nullptr, false);
+}
+
+/// The state of each check by its name.
+std::map<std::string, std::string> states_of(const Finished& done) {
+  const Json report = Json::parse(done.out, nullptr, false);
+  std::map<std::string, std::string> states;
+  if (report.is_object())
+    for (const Json& check : report["checks"]) states[check["name"]] = check["state"];
+  return states;
+}
+
+}  // namespace
+
+TEST_CASE("each host gets its own form of the same server", "[end_to_end][mcp]") {
+  const TempFolder vault;
+  fill_vault(vault);
+
+  for (const auto& [host, member] :
+       std::map<std::string, std::string>{{"claude-desktop", "mcpServers"},
+                                          {"claude-code", "mcpServers"},
+                                          {"cursor", "mcpServers"},
+                                          {"vscode", "servers"},
+                                          {"windsurf", "mcpServers"},
+                                          {"zed", "context_servers"},
+                                          {"gemini-cli", "mcpServers"},
+                                          {"generic", "mcpServers"}}) {
+    const Json server = config_block(vault, host, {"--scopes", "vault:read"})[member]["indx"];
+    INFO(host << " " << server.dump());
+    CHECK(server["command"].get<std::string>().starts_with("/"));
+    REQUIRE(server["args"].size() == 7);
+    CHECK(server["args"][4] == vault.path());
+    CHECK(server["args"][6] == "vault:read");
+  }
+  CHECK(config_block(vault, "vscode")["servers"]["indx"]["type"] == "stdio");
+  const auto codex = run_indx({"mcp", "config", "codex", "--vault", vault.path()});
+  CHECK(codex.out.starts_with("[mcp_servers.indx]\ncommand = \"/"));
+}
+
+TEST_CASE("the block of a host starts a server that answers", "[end_to_end][mcp]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  const Json server = config_block(vault, "cursor")["mcpServers"]["indx"];
+
+  Process process({server["command"], server["args"].get<std::vector<std::string>>(), {}, "", {}});
+  process.write(
+      R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}})"
+      "\n");
+
+  CHECK(process.wait_for_out("\"serverInfo\"", std::chrono::seconds(60)));
+}
+
+TEST_CASE("for HTTP a host is told the address and where its token stands", "[end_to_end][mcp]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  const std::vector<std::string> http = {"--http", "--url", "http://127.0.0.1:9/"};
+
+  const Json code = config_block(vault, "claude-code", http)["mcpServers"]["indx"];
+  const Json windsurf = config_block(vault, "windsurf", http)["mcpServers"]["indx"];
+  const Json desktop = config_block(vault, "claude-desktop", http)["mcpServers"]["indx"];
+  const Json vscode = config_block(vault, "vscode", http);
+  const auto codex = run_indx({"mcp", "config", "codex", "--http"});
+
+  CHECK(code["type"] == "http");
+  CHECK(code["url"] == "http://127.0.0.1:9/mcp");
+  CHECK(code["headers"]["Authorization"] == "Bearer ${INDX_TOKEN}");
+  CHECK(windsurf["serverUrl"] == "http://127.0.0.1:9/mcp");
+  CHECK(desktop["args"][4] == "http://127.0.0.1:9");
+  CHECK(vscode["inputs"][0]["password"] == true);
+  CHECK(codex.out.find("bearer_token_env_var = \"INDX_TOKEN\"") != std::string::npos);
+  CHECK(codex.out.find("http://127.0.0.1:8080/mcp") != std::string::npos);
+}
+
+TEST_CASE("hosts that are not known, and vaults that are none, are refused", "[end_to_end][mcp]") {
+  const auto wrong = run_indx({"mcp", "config", "cursr"});
+  const auto nowhere = run_indx({"mcp", "config", "cursor", "--vault", "/no/such/folder"});
+  const auto list = run_indx({"mcp", "config", "--json"});
+
+  CHECK(wrong.code == 2);
+  CHECK(wrong.err.find("cursor") != std::string::npos);
+  CHECK(nowhere.code == 3);
+  CHECK(Json::parse(list.out, nullptr, false)["hosts"].size() == 9);
+}
+
+TEST_CASE("the doctor finds a good vault good, by itself and beside a server",
+          "[end_to_end][mcp]") {
+  const TempFolder vault;
+  fill_vault(vault);
+
+  const auto alone = run_indx({"mcp", "doctor", "--vault", vault.path(), "--json"}, {}, "");
+  INFO(alone.out);
+  CHECK(alone.code == 0);
+  CHECK(states_of(alone)["handshake"] != "fail");
+  CHECK(states_of(alone)["tools"] != "fail");
+  CHECK(states_of(alone).count("read") == 1);
+
+  const RunningServer server(vault);
+  const auto beside = run_indx({"mcp", "doctor", "--vault", vault.path()});
+  INFO(beside.out);
+  CHECK(beside.code == 0);
+  CHECK(beside.out.find("ok    read:") != std::string::npos);
+}
+
+TEST_CASE("the doctor says what is wrong with a vault and what to do", "[end_to_end][mcp]") {
+  const TempFolder vault;
+  fill_vault(vault);
+
+  const auto missing = run_indx({"mcp", "doctor", "--vault", "/no/such/folder"});
+  const auto scopes = run_indx(
+      {"mcp", "doctor", "--vault", vault.path(), "--scopes", "vault:everything", "--json"});
+
+  CHECK(missing.code == 1);
+  CHECK(missing.out.find("fail  vault:") != std::string::npos);
+  CHECK(missing.out.find("-> ") != std::string::npos);
+  CHECK(scopes.code == 1);
+  CHECK(states_of(scopes)["handshake"] == "fail");
+}
+
+TEST_CASE("the doctor checks a server over HTTP with the token that a host would use",
+          "[end_to_end][mcp]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  const RunningServer server(vault);
+  const std::string reader = server.make_token({"vault:read"})["token"];
+  const auto doctor = [&](const std::string& url, const std::string& token) {
+    return run_indx({"mcp", "doctor", "--url", url, "--token", token, "--json"});
+  };
+
+  const auto good = doctor(server.url(), reader);
+  INFO(good.out);
+  CHECK(good.code == 0);
+  CHECK(states_of(good)["reach"] == "ok");
+  CHECK(states_of(good)["token"] == "ok");
+  CHECK(states_of(good)["origin"] == "ok");
+  CHECK(states_of(good)["read"] == "ok");
+  CHECK(good.out.find("writes: no") != std::string::npos);
+  CHECK(good.out.find(reader) == std::string::npos);
+
+  const auto stranger = doctor(server.url(), "indx_00000000000000000000000000000000");
+  CHECK(stranger.code == 1);
+  CHECK(states_of(stranger)["token"] == "fail");
+  const auto nobody = doctor(cat("http://127.0.0.1:", free_port()), reader);
+  CHECK(nobody.code == 1);
+  CHECK(states_of(nobody)["reach"] == "fail");
+  CHECK(doctor("127.0.0.1:8080", reader).code == 1);
+  CHECK(states_of(doctor(server.url() + "/v1/other", reader))["reach"] == "fail");
+}
+
+}  // namespace indx

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Usage: tests/mcp/conformance/run.sh PATH_TO_INDX [SET…]
+# The official conformance suite in the sets stable, 2025-11-25 and 2026-07-28 (or those named): on the plain product what needs no
+# fixtures, then everything, on the same program with its fixtures, if it was built with INDX_MCP_FIXTURES. Prints the scenarios that
+# failed; exit 1 for one that cannot_pass.txt does not name. Skipped, with its reason, where Node.js is absent.
+# rows: B72
+. "$(dirname "${BASH_SOURCE[0]}")/../harness.sh" "$1"
+shift
+sets=("$@")
+if [ ${#sets[@]} -eq 0 ]; then sets=(stable 2025-11-25 2026-07-28); fi
+
+install_packages conformance
+suite_work=$work
+install_packages check  # the proxy that adds the token, which the suite cannot send
+node22=$(ls "$suite_work"/node_modules/node-linux-*/bin/node 2> /dev/null | head -1)
+if [ -z "$node22" ]; then node22=node; fi
+
+status=0
+# suite TITLE [NAME=VALUE…]: all sets against the server that runs
+suite() {
+  local title=$1 port set out name
+  shift
+  port=$(free_port)
+  TARGET=${url%/mcp} TOKEN=$write_token PORT=$port node "$work/inject.mjs" &
+  children+=($!)
+  until curl -so /dev/null "http://127.0.0.1:$port/"; do sleep 0.05; done
+  for set in "${sets[@]}"; do
+    out=$logs/conformance-$title-$set.log
+    printf '%s, %s: ' "$title" "$set"
+    env "$@" URL="http://localhost:$port/mcp" SET="$set" OUT="$(mktemp -d -p "$logs")" timeout 600 "$node22" "$suite_work/run.mjs" > "$out" 2>&1 || true
+    tail -1 "$out"
+    if ! grep -q ' passed, ' "$out"; then status=1; fi
+    for name in $(sed -n 's/^FAIL [^ ]* \([^ ]*\).*/\1/p' "$out"); do
+      if grep -q "^$set $name:" "$mcp_tests/conformance/cannot_pass.txt"; then
+        echo "  cannot pass: $name"
+      else
+        grep "^FAIL $set $name " "$out" | sed 's/^/  /'
+        status=1
+      fi
+    done
+  done
+}
+
+start_server
+suite plain GENERIC=1
+stop_server
+start_server MCP_CONFORMANCE_FIXTURES=1
+if curl -s "$url" -H "Authorization: Bearer $owner_token" -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2026-07-28' \
+  -H 'Mcp-Method: tools/list' -d '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}' |
+  grep -q test_simple_text; then
+  suite fixtures
+else
+  echo 'skipped: the suite with fixtures, which this build lacks (INDX_MCP_FIXTURES)'
+fi
+exit "$status"

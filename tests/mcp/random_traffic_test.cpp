@@ -1,0 +1,473 @@
+#include "base/random.hpp"
+#include "base/text.hpp"
+#include "base/unicode.hpp"
+#include "mcp/stdio_transport.hpp"
+#include "tests/support/fake_mcp_dispatcher.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <deque>
+#include <limits>
+#include <poll.h>
+#include <thread>
+#include <unistd.h>
+
+namespace indx {
+namespace {
+
+/// Holds the calls of some operations until it is told to answer them.
+class TrafficDispatcher : public FakeMcpDispatcher {
+ public:
+  void call(Call call, OnAnswer answer, OnEvent progress = {}) override {
+    const auto found = behaviours.find(call.operation->name);
+    if (found != behaviours.end()) return answer(found->second(call));
+    const std::scoped_lock lock(mutex_);
+    held_.emplace_back(std::move(answer), std::move(progress));
+    ++held_so_far_;
+  }
+  /// One of the held calls, whether its caller still waits or not.
+  void answer_one(std::size_t which) {
+    std::pair<OnAnswer, OnEvent> held;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (held_.empty()) return;
+      const auto at = held_.begin() + static_cast<std::ptrdiff_t>(which % held_.size());
+      held = std::move(*at);
+      held_.erase(at);
+    }
+    Event event;
+    event.kind = "job.progress";
+    event.data = {{"done", 1}, {"total", 2}};
+    if (held.second) held.second(event);
+    held.first(mcp_answer(Json{{"path", "a.md"}, {"indexed", 1}, {"answer", "yes"}}));
+  }
+  std::size_t held() const {
+    const std::scoped_lock lock(mutex_);
+    return held_.size();
+  }
+  std::size_t held_so_far() const {
+    const std::scoped_lock lock(mutex_);
+    return held_so_far_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::deque<std::pair<OnAnswer, OnEvent>> held_;
+  std::size_t held_so_far_ = 0;
+};
+
+/// Lines that a client may send, from sensible to broken; the same seed gives the same lines.
+class TrafficMaker {
+ public:
+  explicit TrafficMaker(std::uint64_t seed) : random_(seed) {}
+
+  std::size_t pick(std::size_t choices) { return random_.next() % choices; }
+
+  std::string line() {
+    const std::size_t kind = pick(10);
+    if (kind == 0) return noise();
+    if (kind == 1) return batch();
+    std::string text = to_text(message());
+    return kind < 5 ? damaged(std::move(text)) : text;
+  }
+
+ private:
+  template <std::size_t n>
+  std::string one_of(const std::array<const char*, n>& words) {
+    return words[pick(n)];
+  }
+
+  static std::string to_text(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+
+  Json id() {
+    switch (pick(12)) {
+      case 0:
+        return "";
+      case 1:
+        return "ключ-🎉";
+      case 2:
+        return nullptr;
+      case 3:
+        return 1.5;
+      case 4:
+        return Json::object();
+      case 5:
+        return std::numeric_limits<std::int64_t>::min();
+      case 6:
+        return 7;  // again and again
+      default:
+        return static_cast<std::int64_t>(++ids_);
+    }
+  }
+
+  Json value(int depth = 0) {
+    switch (pick(depth > 3 ? 6 : 8)) {
+      case 0:
+        return nullptr;
+      case 1:
+        return pick(2) == 0;
+      case 2:
+        return static_cast<std::int64_t>(random_.next());
+      case 3:
+        return std::string(pick(300), 'x');
+      case 4:
+        return one_of<6>({"Ops/Runbook.md", "../up.md", "", "\xF0\x9F\x8C\xB1", "null", "[1]"});
+      case 5:
+        return random_.uniform();
+      case 6:
+        return Json::array({value(depth + 1), value(depth + 1)});
+      default:
+        return {{one_of<8>({"path", "name", "uri", "arguments", "_meta", "cursor", "ref", "x"}),
+                 value(depth + 1)}};
+    }
+  }
+
+  Json meta() {
+    const std::string ns = "io.modelcontextprotocol/";
+    switch (pick(4)) {
+      case 0:
+        return {{"progressToken", pick(2) == 0 ? Json(0) : Json("token")}};
+      case 1:
+        return {{ns + "protocolVersion", "2026-07-28"},
+                {ns + "clientCapabilities", Json::object()}};
+      case 2:
+        return {{ns + "protocolVersion", value()}};
+      default:
+        return value();
+    }
+  }
+
+  Json params() {
+    Json made = Json::object();
+    if (pick(2) == 0)
+      made["name"] = one_of<9>({"note_read", "note_list", "slow_read", "vault_reindex", "ai_ask",
+                                "note_write", "no_such_tool", "token_create", "weekly_review"});
+    if (pick(2) == 0) made["arguments"] = pick(3) == 0 ? value() : Json{{"path", "Ops/Runbook.md"}};
+    if (pick(4) == 0) made["uri"] = one_of<3>({"vault://Ops/Runbook.md", "vault://%zz", "x"});
+    if (pick(4) == 0) made["requestId"] = pick(3) == 0 ? value() : Json(latest_id());
+    if (pick(8) == 0) made["protocolVersion"] = one_of<3>({"2025-11-25", "2024-11-05", "1"});
+    if (pick(8) == 0) made["taskId"] = value();
+    if (pick(8) == 0) made["cursor"] = value();
+    if (pick(4) == 0) made["_meta"] = meta();
+    if (pick(8) == 0) made["level"] = one_of<2>({"debug", "loud"});
+    return made;
+  }
+  std::int64_t latest_id() {
+    return static_cast<std::int64_t>(ids_) - static_cast<std::int64_t>(pick(6));
+  }
+
+  Json message() {
+    Json made = {{"jsonrpc", "2.0"}};
+    if (pick(20) == 0) made["jsonrpc"] = value();
+    if (pick(12) == 0) {  // what a client says to a question that nobody asked
+      made["id"] = id();
+      made[pick(2) == 0 ? "result" : "error"] = value();
+      return made;
+    }
+    const bool is_notification = pick(4) == 0;
+    made["method"] = is_notification
+                         ? one_of<5>({"notifications/cancelled", "notifications/initialized",
+                                      "notifications/nobody_knows", "tools/call", "ping"})
+                         : one_of<19>({"tools/call", "tools/call", "tools/call", "tools/list",
+                                       "ping", "initialize", "resources/list", "resources/read",
+                                       "resources/templates/list", "resources/subscribe",
+                                       "resources/unsubscribe", "prompts/list", "prompts/get",
+                                       "completion/complete", "logging/setLevel", "tasks/get",
+                                       "tasks/list", "server/discover", "no/such/method"});
+    if (!is_notification) made["id"] = id();
+    if (pick(5) != 0) made["params"] = pick(12) == 0 ? value() : params();
+    if (pick(30) == 0) made["method"] = value();
+    return made;
+  }
+
+  std::string batch() {
+    Json made = Json::array();
+    for (std::size_t i = pick(4); i > 0; --i) made.push_back(message());
+    return to_text(made);
+  }
+
+  std::string noise() {
+    if (pick(4) == 0) return std::string(pick(20'000), pick(2) == 0 ? '[' : '{');
+    std::string bytes(pick(200), ' ');
+    for (char& byte : bytes) byte = static_cast<char>(random_.next());
+    return bytes;
+  }
+
+  std::string damaged(std::string text) {
+    for (std::size_t i = 1 + pick(3); i > 0 && !text.empty(); --i) {
+      const std::size_t at = pick(text.size());
+      switch (pick(5)) {
+        case 0:
+          text[at] = static_cast<char>(random_.next());
+          break;
+        case 1:
+          text.erase(at, 1 + pick(8));
+          break;
+        case 2:
+          text.insert(at, text.substr(0, pick(text.size())));
+          break;
+        case 3:
+          text.insert(at, 1, "{}[],:\"0\\"[pick(9)]);
+          break;
+        default:
+          text.resize(at);
+      }
+    }
+    return text;
+  }
+
+  SeededRandom random_;
+  std::uint64_t ids_ = 100;
+};
+
+/// A client on two pipes that counts what it is owed.
+class TrafficClient {
+ public:
+  explicit TrafficClient(std::uint64_t seed) : maker_(seed) {
+    REQUIRE(::pipe(to_server_.data()) == 0);
+    REQUIRE(::pipe(from_server_.data()) == 0);
+    server_ = std::thread([this] {
+      serve_mcp_stdio(dispatcher_,
+                      FakeMcpDispatcher::principal("local", {Scope::VaultRead, Scope::VaultWrite}),
+                      to_server_[0], from_server_[1], {});
+      ::close(from_server_[1]);
+    });
+    static constexpr std::array<const char*, 4> kVersions = {"2024-11-05", "2025-03-26",
+                                                             "2025-06-18", "2025-11-25"};
+    send(Json{{"jsonrpc", "2.0"},
+              {"id", "hello"},
+              {"method", "initialize"},
+              {"params",
+               {{"protocolVersion", kVersions[maker_.pick(kVersions.size())]},
+                {"capabilities", Json::object()}}}}
+             .dump());
+  }
+  ~TrafficClient() {
+    ::close(to_server_[1]);
+    server_.join();
+    for (const int fd : {to_server_[0], from_server_[0]}) ::close(fd);
+  }
+  TrafficClient(const TrafficClient&) = delete;
+  TrafficClient& operator=(const TrafficClient&) = delete;
+
+  /// Sends something and waits until the server has seen it. What the server did wrong; empty:
+  /// nothing.
+  std::string step() {
+    if (dispatcher_.held() > 20 || maker_.pick(10) == 0) dispatcher_.answer_one(maker_.pick(64));
+    std::string line = replace_all(maker_.line(), "\n", " ");
+    const std::size_t held_before = dispatcher_.held_so_far();
+    expect(line);
+    send(line);
+    last_ = std::move(line);
+    const std::string barrier = cat("barrier-", ++steps_);
+    send(Json{{"jsonrpc", "2.0"}, {"id", barrier}, {"method", "ping"}}.dump());
+    if (!read_until([&] { return passed_barrier_ == barrier; })) return "the server hangs";
+    const bool is_held = dispatcher_.held_so_far() > held_before;
+    if (must_be_answered_ && !is_held)
+      if (!read_until([&] { return !must_be_answered_; })) return "a request was not answered";
+    return fault_;
+  }
+
+  /// Answers what is held; afterwards nothing may be owed.
+  std::string finish() {
+    while (dispatcher_.held() > 0) dispatcher_.answer_one(0);
+    send(R"({"jsonrpc":"2.0","id":"barrier-end","method":"ping"})");
+    if (!read_until([&] { return passed_barrier_ == "barrier-end"; })) return "the server hangs";
+    if (!read_until([&] { return owed_.empty(); }))
+      return "never answered: " + owed_.begin()->first;
+    return fault_;
+  }
+
+  std::size_t requests() const { return requests_; }
+  const std::string& last() const { return last_; }
+
+ private:
+  static bool is_id(const Json& id) { return id.is_string() || id.is_number_integer(); }
+  static bool is_whole(const Json& message) {
+    return message.is_object() && message.value("jsonrpc", Json()) == "2.0" &&
+           message.contains("method") && message["method"].is_string() &&
+           !message.contains("result") && !message.contains("error") &&
+           (!message.contains("params") || message["params"].is_object() ||
+            message["params"].is_null());
+  }
+
+  /// Notes what the line must bring, or may.
+  void expect(const std::string& line) {
+    must_be_answered_ = false;
+    may_be_refused_ = true;
+    const Json message = Json::parse(line, nullptr, false);
+    if (message.is_array()) {
+      for (const Json& each : message) may_bring(each);
+      return;
+    }
+    if (is_whole(message) && !message.contains("id")) {
+      may_be_refused_ = false;
+      return may_bring(message);
+    }
+    if (!message.is_object() || !message.contains("id") || !is_id(message["id"])) return;
+    may_bring(message);
+    if (!is_whole(message)) return;
+    ++requests_;
+    must_be_answered_ = true;
+    asked_ = message["id"].dump();
+    ++owed_[asked_];
+    --possible_[asked_];
+  }
+  void may_bring(const Json& message) {
+    if (!message.is_object()) return;
+    if (message.contains("id")) {
+      if (is_id(message["id"])) ++possible_[message["id"].dump()];
+    } else if (is_whole(message) && message["method"] == "notifications/cancelled") {
+      const Json params = message.value("params", Json());
+      if (params.is_object() && params.contains("requestId"))
+        let_go(params["requestId"].dump(), has_long_number(message));
+    }
+  }
+  /// Nothing is owed for it any more, and may come only if the server cannot have understood.
+  void let_go(const std::string& id, bool may_come) {
+    const auto found = owed_.find(id);
+    if (found == owed_.end()) return;
+    if (may_come) possible_[id] += found->second;
+    owed_.erase(found);
+  }
+  /// A number that would be rounded makes the server leave out what a notification says.
+  static bool has_long_number(const Json& message) {
+    int digits = 0;
+    for (const char c : message.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+      digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+      if (digits > 15) return true;
+    }
+    return false;
+  }
+
+  void take(const Json& message) {
+    if (message.is_array()) {
+      for (const Json& each : message) take(each);
+      return;
+    }
+    if (!message.is_object() || message.value("jsonrpc", Json()) != "2.0")
+      return refute("no JSON-RPC: " + message.dump());
+    if (message.contains("method")) return;  // a notification, or a question to us
+    if (message.contains("result") == message.contains("error"))
+      return refute("neither result nor error, or both: " + message.dump());
+    if (message.value("id", Json()).is_null()) return take_refusal(message);
+    const std::string id = message["id"].dump();
+    if (id.starts_with("\"barrier-")) {
+      passed_barrier_ = message["id"].get<std::string>();
+    } else if (id != "\"hello\"") {
+      take_answer(id);
+    }
+  }
+  void take_answer(const std::string& id) {
+    if (id == asked_) must_be_answered_ = false;
+    for (auto* count : {&owed_, &possible_}) {
+      const auto found = count->find(id);
+      if (found == count->end() || found->second <= 0) continue;
+      if (--found->second == 0) count->erase(found);
+      return;
+    }
+    refute("answered twice, or nothing was asked: " + id);
+  }
+  /// An answer without an id is for what could not be read.
+  void take_refusal(const Json& message) {
+    if (!message.contains("error")) return refute("a result without an id");
+    if (must_be_answered_) {  // too deep or too long to be read
+      must_be_answered_ = false;
+      if (--owed_[asked_] <= 0) owed_.erase(asked_);
+      return;
+    }
+    if (!may_be_refused_) refute("a notification was answered: " + message.dump());
+  }
+  void refute(const std::string& why) {
+    if (fault_.empty()) fault_ = why;
+  }
+
+  void send(const std::string& line) const {
+    const std::string bytes = line + '\n';
+    std::size_t at = 0;
+    while (at < bytes.size()) {
+      const auto n = ::write(to_server_[1], bytes.data() + at, bytes.size() - at);
+      if (n <= 0) return;
+      at += static_cast<std::size_t>(n);
+    }
+  }
+
+  /// False at the deadline, or when the server has gone.
+  template <typename Done>
+  bool read_until(const Done& done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    std::array<char, 65536> chunk;
+    while (fault_.empty() && !done()) {
+      pollfd source{from_server_[0], POLLIN, 0};
+      if (::poll(&source, 1, 100) > 0) {
+        const auto n = ::read(from_server_[0], chunk.data(), chunk.size());
+        if (n <= 0) return false;
+        take_lines(std::string_view(chunk.data(), static_cast<std::size_t>(n)));
+      }
+      if (std::chrono::steady_clock::now() > deadline) return false;
+    }
+    return true;
+  }
+  void take_lines(std::string_view bytes) {
+    for (auto end = bytes.find('\n'); end != bytes.npos; end = bytes.find('\n')) {
+      rest_ += bytes.substr(0, end);
+      bytes.remove_prefix(end + 1);
+      const Json message = Json::parse(rest_, nullptr, false);
+      if (message.is_discarded())
+        refute("a line that is no JSON: " + rest_);
+      else
+        take(message);
+      rest_.clear();
+    }
+    rest_ += bytes;
+  }
+
+  TrafficDispatcher dispatcher_;
+  TrafficMaker maker_;
+  std::array<int, 2> to_server_{}, from_server_{};
+  std::thread server_;
+  std::map<std::string, int> owed_, possible_;  // answers by id: that must come, that may
+  bool must_be_answered_ = false, may_be_refused_ = true;
+  std::string asked_, passed_barrier_, rest_, last_, fault_;
+  std::size_t steps_ = 0, requests_ = 0;
+};
+
+void expect_sound_traffic(TrafficClient& client) {
+  const std::string fault = client.step();
+  if (fault.empty()) return;
+  INFO("after: " << prefix_at_grapheme(client.last(), 2000));
+  FAIL(fault);
+}
+
+}  // namespace
+
+TEST_CASE("whatever a client sends, each request gets one answer and nothing else gets any",
+          "[mcp][B72]") {
+  constexpr int kInputs = 20'000, kClients = 4;
+  for (std::uint64_t seed = 1; seed <= kClients; ++seed) {
+    TrafficClient client(seed);
+    for (int i = 0; i < kInputs / kClients; ++i) expect_sound_traffic(client);
+    CHECK(client.finish() == "");
+    CHECK(client.requests() > kInputs / kClients / 8);
+  }
+}
+
+/// `MCP_FUZZ_SECONDS=600 unit_tests '[mcp_fuzz]'`
+TEST_CASE("the same for as long as it is told to", "[.][mcp_fuzz]") {
+  const char* told = std::getenv("MCP_FUZZ_SECONDS");
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::seconds(told ? std::atoi(told) : 60);
+  for (std::uint64_t seed = SystemRandom().next(); std::chrono::steady_clock::now() < end; ++seed) {
+    INFO("seed " << seed);
+    TrafficClient client(seed);
+    for (int i = 0; i < 5000; ++i) expect_sound_traffic(client);
+    CHECK(client.finish() == "");
+  }
+}
+
+}  // namespace indx
