@@ -189,8 +189,8 @@ const Json kRecord = {{"type", "object"},
 }  // namespace
 
 TEST_CASE("reading tools answer what their routes and commands answer",
-          "[end_to_end][B14][B15][B16][B17][B18][B19][B20][B21][B22][B23][B24][B25][B26][B27][B28]["
-          "B29][B68]") {
+          "[end_to_end][B14][B15][B16][B17][B18][B19][B20][B21][B22][B23][B24][B25][B26][B27]"
+          "[B28][B29][B68]") {
   compare_reads({{"vault_status", Json::object()},
                  {"note_read", kNote},
                  {"note_read", {{"path", "Home.md"}, {"include", {"tags", "links"}}}},
@@ -363,6 +363,37 @@ TEST_CASE("text alone and structured content alone tell the same, whatever the t
     CHECK(text.size() + told["content"][0]["text"].get<std::string>().size() < 40'000);
     CHECK_FALSE(told["content"][0]["text"].get<std::string>().empty());
   }
+}
+
+TEST_CASE("the lists of tools, resources and prompts are enough to begin with",
+          "[end_to_end][B13]") {
+  const TempFolder vault;
+  copy_sample(vault);
+  RunningServer server(vault, {}, kToolEnv);
+  const McpHttpClient client(server);
+
+  const Json resources = client.post("resources/list", Json::object()).body["result"];
+  const Json prompts = client.post("prompts/list", Json::object()).body["result"];
+  Json search, read;
+  for (const auto& tool : client.list()) {
+    if (tool["name"] == "vault_search") search = tool;
+    if (tool["name"] == "note_read") read = tool;
+  }
+
+  // What each needs is in its schema alone.
+  REQUIRE(search["inputSchema"]["required"] == Json::array({"q"}));
+  REQUIRE(read["inputSchema"]["required"] == Json::array({"path"}));
+  const Json found = client.call("vault_search", {{"q", "frost"}})["structuredContent"];
+  REQUIRE_FALSE(found["results"].empty());
+  const Json note = client.call("note_read", {{"path", found["results"][0]["path"]}});
+  CHECK_FALSE(note["structuredContent"]["body"].get<std::string>().empty());
+
+  REQUIRE_FALSE(resources["resources"].empty());
+  const Json uri = resources["resources"][0]["uri"];
+  CHECK(client.post("resources/read", {{"uri", uri}}).body["result"].contains("contents"));
+  REQUIRE_FALSE(prompts["prompts"].empty());
+  const Json got = client.post("prompts/get", {{"name", "vault_summary"}}).body["result"];
+  CHECK_FALSE(got["messages"].empty());
 }
 
 TEST_CASE("a safe call is replayed until the vault changes, by whatever hand", "[end_to_end][B6]") {
