@@ -4,7 +4,7 @@
 #include "mcp/operation_call.hpp"
 #include "mcp/prompt_methods.hpp"
 #include "mcp/prompts.hpp"
-#include "mcp/resources.hpp"
+#include "mcp/synthetic_resources.hpp"
 
 #include <algorithm>
 #include <array>
@@ -73,8 +73,9 @@ std::string_view source_of(std::string_view uri_template, std::string_view varia
   return "note";
 }
 
-bool is_template(const std::string& uri) {
-  const Json body = resource_templates();
+bool is_template(const Dispatcher& dispatcher, const McpPeer& peer, const std::string& uri) {
+  const Json body = resource_templates(dispatcher.registry(), peer.principal, dispatcher.ai_roles(),
+                                       *peer.protocol);
   const Json& rows = body["resourceTemplates"];
   return std::any_of(rows.begin(), rows.end(),
                      [&](const Json& row) { return row.value("uriTemplate", "") == uri; });
@@ -145,7 +146,7 @@ void CompletionMethods::complete_resource(const McpRequest& request,
                                           const std::string& variable,
                                           const std::string& typed) const {
   const auto& call = request.call;
-  if (!is_template(uri_template))
+  if (!is_template(services_.dispatcher, request.peer, uri_template))
     return call->answer_fault(kRpcInvalidParams,
                               "Unknown template: params.ref.uri must be one of "
                               "resources/templates/list, as it stands there.");

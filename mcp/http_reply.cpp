@@ -85,7 +85,7 @@ void PostAnswer::send_whole() {
   if (accepted_.json || is_refusal) return responder_.send(json_response());
   std::string frames;
   for (const McpAnswer& answer : answers_) frames += sse_frame(answer.message);
-  responder_.begin_stream(sse_head(std::move(frames)))->close();
+  if (const auto stream = responder_.begin_stream(sse_head(std::move(frames)))) stream->close();
 }
 
 HttpResponse PostAnswer::json_response() const {

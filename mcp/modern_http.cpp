@@ -32,7 +32,7 @@ class ModernHttpReply : public McpReply {
     const bool is_json = accepted_.json || answer.http_status != 200;
     if (!stream_ && is_json) return send_json(answer);
     say(sse_frame(answer.message));
-    stream_->close();
+    if (stream_) stream_->close();
   }
 
   void drop(CancelReason reason) override {

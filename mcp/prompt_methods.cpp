@@ -1,6 +1,7 @@
 #include "mcp/prompt_methods.hpp"
 
 #include "base/text.hpp"
+#include "mcp/catalog.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/prompts.hpp"
 
@@ -14,13 +15,12 @@ namespace {
 /// Those recommended tools that the client finds in its catalog.
 std::vector<std::string> usable_tools(const Dispatcher& dispatcher, const Principal& principal,
                                       const Prompt& prompt) {
+  const auto tools = tools_of(dispatcher.registry(), principal, dispatcher.ai_roles());
   std::vector<std::string> names;
-  for (const auto name : prompt.tools) {
-    const Operation* operation = dispatcher.registry().find(name);
-    if (operation && operation->is_listed_in_mcp && may_call(principal, *operation) &&
-        operation->is_listed(dispatcher.ai_roles()))
+  for (const auto name : prompt.tools)
+    if (std::any_of(tools.begin(), tools.end(),
+                    [&](const Tool& tool) { return tool.name == name; }))
       names.emplace_back(name);
-  }
   return names;
 }
 

@@ -44,7 +44,7 @@ Operation graph_edges() {
       .route = {"GET", "/v1/graph"},
       .is_idempotent = true,
       .reads_index = true,
-      .is_listed_in_mcp = false,
+      .tool_group = "vault_lists",
       .input = {limit_field(&Input::limit), cursor_field(&Input::cursor)},
       .output = {field("edges", &Output::edges, "By source, then target."),
                  next_cursor_field(&Output::next_cursor)},
