@@ -51,6 +51,9 @@ std::optional<std::string> tell_change(const Operation& operation, const Json& o
   const std::string path = text_in(output, "path");
   if (operation.effect == Effect::Reads || path.empty() || !output.contains("changed"))
     return std::nullopt;
+  if (const std::string from = text_in(output, "from"); !from.empty())
+    return cat(is_true(output, "dry_run") ? "Dry run, nothing was moved: " : "Moved ", from, " to ",
+               path, '.');
   const bool is_gone = operation.effect == Effect::Destructive;
   const bool is_changed = is_true(output, "changed");
   if (is_true(output, "dry_run"))

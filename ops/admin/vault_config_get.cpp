@@ -65,6 +65,9 @@ Operation vault_config_get() {
       .name = "vault_config_get",
       .title = "Show the configuration",
       .summary = "Show the configuration as it is in force, and where each key is set.",
+      .guidance =
+          "Use it before vault_config_set; for how the vault is use vault_status. Secrets are "
+          "not shown.",
       .scopes = {Scope::VaultAdmin},
       .route = {"GET", "/v1/vault/config"},
       .cli_positional = {"key"},

@@ -142,7 +142,8 @@ Field<Struct> limit_field(int Struct::*member) {
 }
 template <typename Struct>
 Field<Struct> cursor_field(std::string Struct::*member) {
-  return field("cursor", member, "`next_cursor` of the page before.", optional, length(0, 4096));
+  return field("cursor", member, "`next_cursor` of the page before.", plain, optional,
+               length(0, 4096));
 }
 template <typename Struct>
 Field<Struct> next_cursor_field(std::optional<std::string> Struct::*member) {

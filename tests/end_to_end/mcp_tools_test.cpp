@@ -182,13 +182,15 @@ void compare_writes(const std::vector<ToolLine>& lines) {
 
 const Json kNote = {{"path", "Home.md"}};
 const Json kInbox = {{"kind", "glob"}, {"path_glob", "inbox/Frost*"}};
-const Json kRecord = {{"type", "object"}, {"properties", {{"place", {{"type", "string"}}}}}};
+const Json kMeeting = {{"kind", "paths"}, {"paths", {"meetings/2026-04-07 Weekly.md"}}};
+const Json kRecord = {{"type", "object"},
+                      {"properties", {{"date", {{"type", "string"}, {"format", "date"}}}}}};
 
 }  // namespace
 
 TEST_CASE("reading tools answer what their routes and commands answer",
-          "[end_to_end][B14][B15][B16][B17][B18][B19][B20][B21][B22][B23][B24][B25][B26][B27][B28]["
-          "B29][B68]") {
+          "[end_to_end][B14][B15][B16][B17][B18][B19][B20][B21][B22][B23][B24][B25][B26][B27]"
+          "[B28][B29][B68]") {
   compare_reads({{"vault_status", Json::object()},
                  {"note_read", kNote},
                  {"note_read", {{"path", "Home.md"}, {"include", {"tags", "links"}}}},
@@ -218,7 +220,7 @@ TEST_CASE("tools of AI answer what their routes and commands answer",
        {"ai_tag", {{"scope", kInbox}}},
        {"ai_metadata",
         {{"scope", kInbox}, {"fields", Json::array({{{"key", "summary"}, {"type", "string"}}})}}},
-       {"ai_extract", {{"scope", kInbox}, {"schema", kRecord}}}});
+       {"ai_extract", {{"scope", kMeeting}, {"schema", kRecord}}}});
 }
 
 TEST_CASE("writing tools write and answer what their routes and commands do",
@@ -250,18 +252,20 @@ TEST_CASE("writing tools write and answer what their routes and commands do",
 
 TEST_CASE("tools of AI apply what their routes and commands apply",
           "[end_to_end][B44][B45][B46][B47][B68]") {
-  compare_writes({{"ai_toc", {{"mode", "moc"}, {"scope", kInbox}, {"write", {{"path", "Map.md"}}}}},
-                  {"ai_tag", {{"scope", kInbox}, {"apply", true}}},
-                  {"ai_metadata",
-                   {{"scope", kInbox},
-                    {"fields", Json::array({{{"key", "summary"}, {"type", "string"}}})},
-                    {"apply", true}}},
-                  {"ai_extract",
-                   {{"scope", kInbox},
-                    {"schema", kRecord},
-                    {"destination", "frontmatter"},
-                    {"destination_key", "record"},
-                    {"apply", true}}}});
+  compare_writes(
+      {{"ai_tag", {{"scope", kInbox}, {"apply", true}}},
+       {"ai_metadata",
+        {{"scope", kInbox},
+         {"fields", Json::array({{{"key", "summary"}, {"type", "string"}}})},
+         {"apply", true}}},
+       {"ai_extract",
+        {{"scope", kMeeting},
+         {"schema", kRecord},
+         {"destination", "frontmatter"},
+         {"destination_key", "record"},
+         {"apply", true}}},
+       // The last: what AI finds depends on the notes there are.
+       {"ai_toc", {{"mode", "moc"}, {"scope", kInbox}, {"write", {{"path", "Map.md"}}}}}});
 }
 
 TEST_CASE("tools of the vault itself answer what their routes and commands answer, for admins only",
@@ -359,6 +363,37 @@ TEST_CASE("text alone and structured content alone tell the same, whatever the t
     CHECK(text.size() + told["content"][0]["text"].get<std::string>().size() < 40'000);
     CHECK_FALSE(told["content"][0]["text"].get<std::string>().empty());
   }
+}
+
+TEST_CASE("the lists of tools, resources and prompts are enough to begin with",
+          "[end_to_end][B13]") {
+  const TempFolder vault;
+  copy_sample(vault);
+  RunningServer server(vault, {}, kToolEnv);
+  const McpHttpClient client(server);
+
+  const Json resources = client.post("resources/list", Json::object()).body["result"];
+  const Json prompts = client.post("prompts/list", Json::object()).body["result"];
+  Json search, read;
+  for (const auto& tool : client.list()) {
+    if (tool["name"] == "vault_search") search = tool;
+    if (tool["name"] == "note_read") read = tool;
+  }
+
+  // What each needs is in its schema alone.
+  REQUIRE(search["inputSchema"]["required"] == Json::array({"q"}));
+  REQUIRE(read["inputSchema"]["required"] == Json::array({"path"}));
+  const Json found = client.call("vault_search", {{"q", "frost"}})["structuredContent"];
+  REQUIRE_FALSE(found["results"].empty());
+  const Json note = client.call("note_read", {{"path", found["results"][0]["path"]}});
+  CHECK_FALSE(note["structuredContent"]["body"].get<std::string>().empty());
+
+  REQUIRE_FALSE(resources["resources"].empty());
+  const Json uri = resources["resources"][0]["uri"];
+  CHECK(client.post("resources/read", {{"uri", uri}}).body["result"].contains("contents"));
+  REQUIRE_FALSE(prompts["prompts"].empty());
+  const Json got = client.post("prompts/get", {{"name", "vault_summary"}}).body["result"];
+  CHECK_FALSE(got["messages"].empty());
 }
 
 TEST_CASE("a safe call is replayed until the vault changes, by whatever hand", "[end_to_end][B6]") {

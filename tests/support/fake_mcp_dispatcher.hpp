@@ -196,6 +196,7 @@ class FakeMcpDispatcher : public Dispatcher {
                              object({{"limit", count, false}, {"cursor", text, false}}),
                              object({{"notes", list_of(object({{"path", text, true}})), true},
                                      {"next_cursor", text, false}})));
+    made.back().list = "notes";
     made.push_back(operation("note_write", Effect::Writes,
                              object({{"path", text, true}, {"body", text, true}}),
                              object({{"path", text, true}})));
