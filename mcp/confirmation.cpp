@@ -5,7 +5,9 @@
 #include "mcp/operation_call.hpp"
 #include "mcp/tools.hpp"
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace indx {
@@ -54,9 +56,9 @@ Consent consent_of(const Json& response) {
   return answer->get<bool>() ? Consent::Given : Consent::Declined;
 }
 
-void refuse(const McpRequest& request, const Operation& operation, Consent consent) {
+void refuse(OpenCall& call, const Operation& operation, Consent consent) {
   const bool is_cancelled = consent == Consent::Cancelled;
-  request.call->answer_result(tool_error(
+  call.answer_result(tool_error(
       make_error(is_cancelled ? Reason::Cancelled : Reason::ConfirmationRequired,
                  cat(is_cancelled                   ? "The question was closed"
                      : consent == Consent::Declined ? "The person declined"
@@ -80,12 +82,22 @@ void Confirmation::ask_first(const McpRequest& request, const Operation& operati
 
 void Confirmation::ask_legacy(const McpRequest& request, const Operation& operation, Json form,
                               std::function<void()> go_on) const {
+  const auto is_settled = std::make_shared<std::atomic<bool>>(false);  // by an answer or by time
   request.call->ask(kAsk, std::move(form),
-                    [request, &operation, go_on = std::move(go_on)](const Result<Json>& reply) {
+                    [call = request.call, &operation, is_settled,
+                     go_on = std::move(go_on)](const Result<Json>& reply) {
+                      if (is_settled->exchange(true)) return;
                       const Consent consent = reply ? consent_of(*reply) : Consent::Unclear;
                       if (consent == Consent::Given) return go_on();
-                      refuse(request, operation, consent);
+                      refuse(*call, operation, consent);
                     });
+  // An open call keeps its session, so a question must not stay for ever.
+  deadlines_.after(RequestStates::kLifetime,
+                   [weak = std::weak_ptr(request.call), &operation, is_settled] {
+                     const auto call = weak.lock();
+                     if (call && !is_settled->exchange(true))
+                       refuse(*call, operation, Consent::Unclear);
+                   });
 }
 
 void Confirmation::ask_modern(const McpRequest& request, const Operation& operation, Json form,
@@ -102,7 +114,7 @@ void Confirmation::ask_modern(const McpRequest& request, const Operation& operat
     const Consent consent = response ? consent_of(*response) : Consent::Unclear;
     if (verdict == RequestStates::Verdict::Valid) {
       if (consent == Consent::Given) return go_on();
-      if (consent != Consent::Unclear) return refuse(request, operation, consent);
+      if (consent != Consent::Unclear) return refuse(*call, operation, consent);
     }
   }
   call->answer_result(

@@ -12,12 +12,14 @@ namespace indx {
 /// Thread-safe.
 class Confirmation {
  public:
-  Confirmation(const Clock& clock, Random& random) : states_(clock, random) {}
+  explicit Confirmation(const McpServices& services)
+      : deadlines_(services.deadlines), states_(services.clock, services.random) {}
 
   /// Runs `go_on` now, or when the person has agreed; or answers the call otherwise: legacy asks on
   /// the stream of the call, modern answers with what has to be asked, and the client repeats the
-  /// call. Who declines gets `confirmation_required`, who closes the question `cancelled`; nothing
-  /// is done then. `input` is that of the operation.
+  /// call. Who declines, or says nothing for RequestStates::kLifetime, gets
+  /// `confirmation_required`, who closes the question `cancelled`; nothing is done then. `input` is
+  /// that of the operation.
   void ask_first(const McpRequest& request, const Operation& operation, const Json& input,
                  std::function<void()> go_on) const;
 
@@ -27,6 +29,7 @@ class Confirmation {
   void ask_modern(const McpRequest& request, const Operation& operation, Json form,
                   const std::function<void()>& go_on) const;
 
+  Deadlines& deadlines_;
   const RequestStates states_;
 };
 

@@ -120,9 +120,14 @@ class JobFollower::Follow : public std::enable_shared_from_this<Follow> {
   bool is_reading_ = false, is_dirty_ = false, is_over_ = false;
 };
 
-JobFollower::~JobFollower() {
-  const std::scoped_lock lock(mutex_);
-  for (const auto& follow : follows_) follow->close();
+void JobFollower::stop() {
+  std::vector<std::shared_ptr<Follow>> follows;
+  {
+    const std::scoped_lock lock(mutex_);
+    is_stopped_ = true;
+    follows.swap(follows_);
+  }
+  for (const auto& follow : follows) follow->close();
 }
 
 void JobFollower::follow(const Principal& principal, const std::string& job_id, Listener listener) {
@@ -131,6 +136,7 @@ void JobFollower::follow(const Principal& principal, const std::string& job_id, 
   bool has_room = false;
   {
     const std::scoped_lock lock(mutex_);
+    if (is_stopped_) return;
     has_room = follows_.size() < kMaxFollows;
     if (has_room) follows_.push_back(follow);
   }

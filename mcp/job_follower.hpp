@@ -14,7 +14,7 @@ namespace indx {
 class JobFollower {
  public:
   explicit JobFollower(Dispatcher& dispatcher) : dispatcher_(dispatcher) {}
-  ~JobFollower();
+  ~JobFollower() { stop(); }
   JobFollower(const JobFollower&) = delete;
   JobFollower& operator=(const JobFollower&) = delete;
 
@@ -27,6 +27,9 @@ class JobFollower {
     std::function<bool()> is_wanted;                  ///< false: nobody waits any more
   };
   void follow(const Principal& principal, const std::string& job_id, Listener listener);
+  /// Nobody hears of anything any more. Before the dispatcher ends, for calls that share this
+  /// object may outlast it.
+  void stop();
 
  private:
   class Follow;
@@ -34,6 +37,7 @@ class JobFollower {
 
   Dispatcher& dispatcher_;
   std::mutex mutex_;
+  bool is_stopped_ = false;
   std::vector<std::shared_ptr<Follow>> follows_;  // shared: with readings under way
 };
 

@@ -20,7 +20,10 @@ namespace indx {
 class McpServer {
  public:
   McpServer(Dispatcher& dispatcher, const McpOptions& options);
-  ~McpServer() { subscriptions_.stop(); }
+  ~McpServer() {
+    follower_->stop();
+    subscriptions_.stop();
+  }
   McpServer(const McpServer&) = delete;
   McpServer& operator=(const McpServer&) = delete;
 

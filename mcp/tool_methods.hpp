@@ -21,7 +21,7 @@ class ToolMethods {
   ToolMethods(const McpServices& services, std::shared_ptr<JobFollower> follower)
       : services_(services),
         follower_(std::move(follower)),
-        confirmation_(services.clock, services.random),
+        confirmation_(services),
         replays_(std::make_shared<ReplayCache>(services.clock)) {}
   std::vector<McpMethod> methods();
 
