@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -15,6 +16,10 @@ namespace indx {
 namespace {
 
 constexpr double kMmrLambda = 0.7;
+/// Least worth of a further sentence as a share of the first one's, in a summary of this length; in
+/// a longer one, of which more is asked, in proportion less. A short one is better left shorter
+/// than filled with what happens to fit.
+constexpr double kGistShare = 0.6, kGistTokens = 50;
 constexpr double kAlikeLeads = 0.5;  ///< cosine from which two leads count as one
 constexpr double kLexRankEdge = 0.1, kLexRankDamping = 0.85;
 constexpr int kLexRankRounds = 50;
@@ -221,6 +226,10 @@ class Selection {
     const auto leads = cluster_leads(candidates_);
     if (notes_.size() > 1)
       for (const auto lead : leads) take(lead);
+    const double least_share =
+        kGistShare *
+        std::min(1.0, kGistTokens / static_cast<double>(std::max<std::int64_t>(1, max_tokens_)));
+    std::optional<double> first_value;
     for (;;) {
       std::size_t best = candidates_.size();
       double best_value = 0;
@@ -232,6 +241,8 @@ class Selection {
         best_value = value;
       }
       if (best == candidates_.size()) break;
+      if (!first_value) first_value = best_value;
+      if (!chosen_.empty() && best_value < least_share * *first_value) break;
       take(best);
       if (tokens_ >= max_tokens_) break;
     }

@@ -28,7 +28,8 @@ struct ExtractiveSummary {
 /// TF-IDF vectors (PacSum, Zheng and Lapata 2019), overlap with the title, and length. A note
 /// without a lead is ranked by LexRank (Erkan and Radev 2004) over all of its sentences and list
 /// items. Several notes: one lead for each cluster of alike ones first. Redundancy is avoided by
-/// MMR with lambda .7 (Carbonell and Goldstein 1998). Code, tables, callout markers and embeds are
+/// MMR with lambda .7 (Carbonell and Goldstein 1998), and a sentence that is worth much less than
+/// the best one is not taken to fill a short summary. Code, tables, callout markers and embeds are
 /// left out. Deterministic; at least one sentence when there is any, and no more than about
 /// `max_tokens`.
 ExtractiveSummary extractive_summary(const std::vector<SummaryNote>& notes,

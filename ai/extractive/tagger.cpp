@@ -71,15 +71,17 @@ class Tagger {
   }
 
   TagReply finish(std::vector<TagSuggestion> suggestions) const {
-    std::erase_if(suggestions, [&](const TagSuggestion& s) {
-      return s.confidence < std::min(kReportedFrom, task_.options.min_confidence);
-    });
+    std::erase_if(suggestions,
+                  [&](const TagSuggestion& s) { return s.confidence < reported_from(); });
     auto reply = select_tags(task_, std::move(suggestions));
     const auto most = static_cast<std::size_t>(std::max(0, task_.options.max_per_note));
     if (reply.warnings.size() > most) reply.warnings.resize(most);
     reply.source = "extractive";
     return reply;
   }
+
+  /// Who asks for less than what is worth a warning gets it, known tags and new ones alike.
+  double reported_from() const { return std::min(kReportedFrom, task_.options.min_confidence); }
 
   /// Whether a tag of the note is one that its text names: then it needs no new one.
   bool has_own_topic() const {
@@ -246,7 +248,7 @@ class Tagger {
     TagSuggestion suggestion;
     suggestion.tag = tag;
     suggestion.confidence = 1 - (1 - voted) * (1 - named);
-    if (suggestion.confidence < kReportedFrom) return std::nullopt;
+    if (suggestion.confidence < reported_from() || suggestion.confidence <= 0) return std::nullopt;
     if (mention != nullptr) suggestion.evidence.push_back(evidence_of(*mention));
     if (vote.voters > 0)
       if (auto shared = shared_evidence(vote.best_path);

@@ -22,6 +22,22 @@ void sort_by(std::vector<RetrievedNote>& notes, double RetrievedNote::*score) {
   });
 }
 
+/// Between the last note that is near in meaning and the nearest one.
+struct SimilarityRange {
+  double least = 0, most = 0;
+  double share(const RetrievedNote& note) const {
+    return most > least ? (note.similarity - least) / (most - least) : 1;
+  }
+};
+SimilarityRange similarities_of(const std::vector<RetrievedNote>& notes) {
+  std::vector<double> values;
+  for (const auto& note : notes)
+    if (note.vector_rank > 0) values.push_back(note.similarity);
+  if (values.empty()) return {};
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return {*least, *most};
+}
+
 bool is_model_trouble(const Error& error) {
   return error.reason == Reason::AiUnavailable || error.reason == Reason::AiProviderError ||
          error.reason == Reason::AiQuotaExceeded || error.reason == Reason::AiInputTooLarge ||
@@ -143,10 +159,16 @@ void rerank(std::vector<RetrievedNote>& notes, const std::vector<RankedPath>& bm
   for (const auto& [path, score] : bm25) scores[path] = score;
   for (auto& note : notes) note.bm25_score = scores[note.path];
   sort_by(notes, &RetrievedNote::bm25_score);
+  const double most_words = notes.empty() ? 0 : notes.front().bm25_score;
+  const auto similarities = similarities_of(notes);
   int rank = 0;
   for (auto& note : notes) {
-    note.bm25_rank = note.bm25_score > 0 ? ++rank : 0;
-    note.score = note.fused_score + kRerankWeight * reciprocal(note.bm25_rank);
+    if (note.bm25_score > 0) {
+      note.bm25_rank = ++rank;
+      note.rerank_words = kRerankWords * note.bm25_score / most_words;
+    }
+    if (note.vector_rank > 0) note.rerank_meaning = kRerankMeaning * similarities.share(note);
+    note.score = note.fused_score + note.rerank_words + note.rerank_meaning;
   }
   std::erase_if(notes, [](const RetrievedNote& note) { return note.score <= 0; });
   sort_by(notes, &RetrievedNote::score);
@@ -168,9 +190,11 @@ Json explain(const RetrievedNote& note) {
   if (note.fused_rank > 0)
     stages["fusion"] = {{"rank", note.fused_rank}, {"score", note.fused_score}, {"k", kFusionK}};
   if (!note.linked_from.empty()) stages["links"] = {{"from", note.linked_from}};
-  if (note.bm25_rank > 0)
-    stages["rerank"] = {
-        {"rank", note.bm25_rank}, {"score", note.bm25_score}, {"weight", kRerankWeight}};
+  if (note.bm25_rank > 0 || note.vector_rank > 0)
+    stages["rerank"] = {{"rank", note.bm25_rank > 0 ? Json(note.bm25_rank) : Json(nullptr)},
+                        {"score", note.bm25_score},
+                        {"words", note.rerank_words},
+                        {"meaning", note.rerank_meaning}};
   return stages;
 }
 

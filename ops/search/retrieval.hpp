@@ -16,16 +16,21 @@ inline constexpr std::size_t kRetrievalDepth = 50;
 inline constexpr double kFusionK = 60;
 /// Notes whose links are followed.
 inline constexpr std::size_t kLinkedFrom = 10;
-/// What the rank by BM25 among all that came together counts, beside 1 for each of the two lists.
-/// Small: by words alone, notes that share few words with the question would fall behind again.
-inline constexpr double kRerankWeight = 0.25;
+/// What the rerank adds to the fused score: at most so much for BM25, as a share of the best of all
+/// that came together, and for nearness, as a share of the way from the last note near in meaning
+/// to the nearest. Ranks find the candidates, but cannot tell a clear first from one among equals;
+/// with the scores the two lists outweigh each other only where they are sure. The fused score is
+/// at most 2 / 61. Set on half of the questions of bench/quality and flat around these values
+/// (docs/quality.md).
+inline constexpr double kRerankWords = 0.1, kRerankMeaning = 0.05;
 
 /// A note with what each stage said of it; ranks begin with 1, 0: the stage did not have it.
 struct RetrievedNote {
   std::string path;
   int lexical_rank = 0, vector_rank = 0, fused_rank = 0, bm25_rank = 0;
   double lexical_score = 0, similarity = 0, fused_score = 0, bm25_score = 0;
-  double score = 0;                      ///< what it is ordered by
+  double rerank_words = 0, rerank_meaning = 0;  ///< what the rerank added
+  double score = 0;                             ///< what it is ordered by
   std::vector<std::string> linked_from;  ///< of the first notes, those that it shares a link with
   std::vector<NearChunk> chunks;         ///< those near to the question, nearest first
 };
@@ -38,7 +43,7 @@ std::vector<RetrievedNote> fuse(const std::vector<RankedPath>& lexical,
 /// Appends the notes that are linked with others, in order of paths; those that are there already
 /// only learn of it.
 void add_linked(std::vector<RetrievedNote>& notes, const std::vector<LinkedPath>& links);
-/// Orders by fused score and rank by BM25; notes with neither go.
+/// Orders by fused score, BM25 and nearness; notes with none of them go.
 void rerank(std::vector<RetrievedNote>& notes, const std::vector<RankedPath>& bm25);
 
 /// What an answer that goes without them, or without some of them, says; empty: nothing.

@@ -68,6 +68,16 @@ TEST_CASE("the lead goes first, then what sections begin with", "[ai][C8]") {
   }
 }
 
+TEST_CASE("a short summary is left short rather than filled with what says little", "[ai][C8]") {
+  const std::string note =
+      "# Garden plan\n\nThe garden plan moves the roses to the south wall, where the light is "
+      "best in spring and the stones keep the warmth of the day.\n\n"
+      "## Tools\n\nThe rake is in the shed.\n\n## Post\n\nThe letter box is red and old.\n";
+
+  CHECK(sentences_of(note, 50, "Garden plan").size() == 1);
+  CHECK(sentences_of(note, 600, "Garden plan").size() == 3);
+}
+
 TEST_CASE("a note without a lead is ranked by what its lines share", "[ai][C8]") {
   const std::string note =
       "# 2024-03-05\n\n## Notes\n\n"

@@ -208,6 +208,21 @@ TEST_CASE("code, frontmatter and URLs give no phrases", "[ai]") {
   CHECK(tag_names(reply) == std::vector<std::string>{"badgers"});
 }
 
+TEST_CASE("who asks for less confidence gets the weak votes of similar notes too", "[ai][C47]") {
+  auto task = rule_task("Walk", "The walk was long and the weather was fine near the garden.\n");
+  CHECK(find(extractive_tags(task, corpus()), "gardening") == nullptr);
+
+  task.options.min_confidence = 0;
+  task.options.max_per_note = 20;
+  const auto reply = extractive_tags(task, corpus());
+
+  const auto* weak = find(reply, "gardening");
+  REQUIRE(weak != nullptr);
+  CHECK(weak->confidence > 0);
+  CHECK(weak->confidence < 0.6);
+  CHECK_FALSE(weak->evidence.empty());
+}
+
 TEST_CASE("an empty corpus, other scripts and broken bytes are no obstacle", "[ai]") {
   const Corpus empty;
   const auto japanese = extractive_tags(

@@ -177,9 +177,21 @@ TEST_CASE("linked notes join once, and those without any of the words go again",
   rerank(notes, {{"a.md", 0}, {"b.md", 5}, {"x.md", 1}, {"y.md", 0}});
 
   CHECK(order(notes) == Order{"b.md", "a.md", "x.md"});
-  CHECK(notes[0].score == Approx(1.0 / 61 + 0.25 / 61));
-  CHECK(notes[1].score == Approx(1.0 / 61));
-  CHECK(notes[2].score == Approx(0.25 / 62));
+  CHECK(notes[0].score == Approx(1.0 / 61 + 0.1));
+  CHECK(notes[1].score == Approx(1.0 / 61 + 0.05));
+  CHECK(notes[2].score == Approx(0.1 / 5));
+}
+
+TEST_CASE("where one list is sure and the other is not, the sure one decides", "[ops][G20]") {
+  const std::vector<NearChunk> close = {near("a.md", 0.52), near("b.md", 0.51), near("c.md", 0.3)};
+  auto by_words = fuse({{"b.md", 20}, {"a.md", 4}}, close);
+  rerank(by_words, {{"a.md", 4}, {"b.md", 20}, {"c.md", 0}});
+  CHECK(order(by_words) == Order{"b.md", "a.md", "c.md"});
+
+  auto by_meaning = fuse({{"b.md", 5.1}, {"a.md", 5}},
+                         {near("a.md", 0.9), near("b.md", 0.31), near("c.md", 0.3)});
+  rerank(by_meaning, {{"a.md", 5}, {"b.md", 5.1}, {"c.md", 0}});
+  CHECK(order(by_meaning) == Order{"a.md", "b.md", "c.md"});
 }
 
 TEST_CASE("hybrid search joins words and meaning, and explains every stage",
