@@ -136,7 +136,7 @@ TEST_CASE("a map that fails fast ends with its first failure", "[actors][jobs]")
 }
 
 TEST_CASE("a map whose items guard themselves stores nothing for them", "[actors][jobs]") {
-  std::atomic<int> kept = 0, plain = 0, inner = 0;
+  std::atomic<int> kept = 0, unkeyed = 0, inner = 0;
   const auto items = std::vector<MapItem>{{"a", 1}, {"b", 2}, {"c", 3}};
   JobEngine running({test_operation(
       "twice",
@@ -145,9 +145,9 @@ TEST_CASE("a map whose items guard themselves stores nothing for them", "[actors
           ++kept;
           return Json();
         }));
-        INDX_TRY(ctx.map("plain", items,
+        INDX_TRY(ctx.map("unkeyed", items,
                          [&](Context& lane, const MapItem&) -> Result<Json> {
-                           ++plain;
+                           ++unkeyed;
                            return lane.step("own", 1, [&]() -> Result<Json> {
                              ++inner;
                              return Json(1);
