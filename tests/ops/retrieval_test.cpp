@@ -183,8 +183,8 @@ TEST_CASE("linked notes join once, and those without any of the words go again",
 }
 
 TEST_CASE("where one list is sure and the other is not, the sure one decides", "[ops][G20]") {
-  const std::vector<NearChunk> close = {near("a.md", 0.52), near("b.md", 0.51), near("c.md", 0.3)};
-  auto by_words = fuse({{"b.md", 20}, {"a.md", 4}}, close);
+  const std::vector<NearChunk> alike = {near("a.md", 0.52), near("b.md", 0.51), near("c.md", 0.3)};
+  auto by_words = fuse({{"b.md", 20}, {"a.md", 4}}, alike);
   rerank(by_words, {{"a.md", 4}, {"b.md", 20}, {"c.md", 0}});
   CHECK(order(by_words) == Order{"b.md", "a.md", "c.md"});
 
