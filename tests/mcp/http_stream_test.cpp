@@ -18,7 +18,7 @@ Json resources_changed(int number) {
 
 McpExchange listen_on(SseStreams& streams) {
   auto exchange = std::make_shared<FakeMcpExchange>();
-  streams.listen_on(Responder(exchange));
+  streams.listen(Responder(exchange));
   return exchange;
 }
 
