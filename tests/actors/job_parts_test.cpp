@@ -154,7 +154,7 @@ TEST_CASE("a map whose items guard themselves stores nothing for them", "[actors
                            });
                          },
                          {.keeps_results = false}));
-        if (plain < 4) return make_error(Reason::Unavailable, "again");
+        if (unkeyed < 4) return make_error(Reason::Unavailable, "again");
         return TestSaid{};
       },
       {.retry = {.base = milliseconds(1), .cap = milliseconds(1)}})});
@@ -163,7 +163,7 @@ TEST_CASE("a map whose items guard themselves stores nothing for them", "[actors
 
   REQUIRE(running.comes_to(id, JobState::Succeeded));
   CHECK(kept == 3);
-  CHECK(plain == 6);
+  CHECK(unkeyed == 6);
   CHECK(inner == 3);
 }
 

@@ -222,7 +222,7 @@ TEST_CASE("a text without headings is told by what its parts are about", "[ops][
   }
   CHECK(untitled["citations"].size() == 2);
   CHECK(untitled["citations"][1]["snippet"].get<std::string>().starts_with("The database keeps"));
-  CHECK(plain["toc_markdown"].get<std::string>().find("[[") == std::string::npos);
+  CHECK(untitled["toc_markdown"].get<std::string>().find("[[") == std::string::npos);
 
   const Json titled = *toc_of(world, "titled.md");
   CHECK(titled["toc_tree"].size() == 1);
