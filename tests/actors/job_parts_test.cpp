@@ -145,7 +145,7 @@ TEST_CASE("a map whose items guard themselves stores nothing for them", "[actors
           ++kept;
           return Json();
         }));
-        INDX_TRY(ctx.map("unkeyed", items,
+        INDX_TRY(ctx.map("plain", items,
                          [&](Context& lane, const MapItem&) -> Result<Json> {
                            ++unkeyed;
                            return lane.step("own", 1, [&]() -> Result<Json> {
