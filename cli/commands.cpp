@@ -270,12 +270,12 @@ std::vector<Command> special_commands() {
                                      "Use stdin and stdout; the only transport of this command.")),
                   flag_of("scopes", {"scopes"}, scopes)};
   of_mcp.flags.back().splits_commas = true;
+  const Flag scopes_flag = of_mcp.flags.back();
   auto mcp = special_command(
       Special::McpServe, "mcp serve", "Serve one MCP client over stdin and stdout.",
       "For the configuration of an MCP host. Uses the live server of the vault when there is one.",
       std::move(of_mcp));
   mcp.example = "indx mcp serve --stdio --vault ~/notes --scopes vault:read";
-  const Flag scopes_flag = of_mcp.flags.back();
   const auto [config, doctor] = mcp_helpers(scopes_flag);
   const auto positional = [](std::string name, SchemaNode schema, bool is_required) {
     return Arguments{{{std::move(name), std::move(schema), is_required}}, {}};
