@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "mcp/operation_call.hpp"
+#include "mcp/resources.hpp"
 
 #include <array>
 #include <map>
@@ -127,6 +128,7 @@ bool is_bytes(const ResourceUri& uri) { return uri.kind == Kind::File || uri.kin
 Result<Json> operation_input(const ResourceUri& uri, const Operation& operation) {
   if (uri.kind == Kind::Summary) return Json{{"scope", uri.scope}};
   if (uri.kind == Kind::Map) return Json{{"mode", "moc"}, {"scope", uri.scope}};
+  if (uri.kind == Kind::File && is_note_path(uri.path)) return note_bytes_input(uri.path);
   if (uri.kind == Kind::Canvas && !to_lower(uri.path).ends_with(".canvas"))
     return invalid(cat("`", uri.path, "` is no canvas; read it as ", vault_uri(uri.path), "."));
   Json input = INDX_TRY(query_input(uri, operation));

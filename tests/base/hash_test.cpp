@@ -13,4 +13,12 @@ TEST_CASE("a keyed digest is that of RFC 4231, and another key or text has anoth
   CHECK(hmac_sha256_hex("Jefe", text + " ") != hmac_sha256_hex("Jefe", text));
 }
 
+TEST_CASE("base64 is read strictly, but for blanks and ends of lines", "[base]") {
+  CHECK(base64_decode("/w==").bytes == "\xff");
+  CHECK(base64_decode("").ok);
+  CHECK(base64_decode("aGVs\r\nbG8=").bytes == "hello");
+  for (const auto* wrong : {"not base64!", "aGVsbG8", "a===", "aGVs=bG8", "====", "a"})
+    CHECK_FALSE(base64_decode(wrong).ok);
+}
+
 }  // namespace indx

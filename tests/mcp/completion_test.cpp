@@ -89,7 +89,7 @@ TEST_CASE("what a principal may not list is not completed", "[mcp][completion]")
   CompletionWorld world;
   world.peer.principal = FakeMcpDispatcher::principal("nobody", {});
 
-  CHECK(world.complete_path("")["error"]["code"] == kRpcForbidden);
+  CHECK(world.complete_path("")["error"]["code"] == kRpcInvalidParams);
   CHECK(world.dispatcher.calls_of("note_list").empty());
 }
 

@@ -54,7 +54,8 @@ TEST_CASE("few operations ask a person first, and never for a trial or what goes
                                                             {"plain", Json::object()},
                                                             {"trial", {{"dry_run", true}}}};
   std::set<std::string> asking;
-  for (const Operation& operation : make_registry().all())
+  const Registry registry = make_registry();
+  for (const Operation& operation : registry.all())
     for (const auto& [name, given] : inputs) {
       Json input = {{"path", "a.md"}, {"id", "x"}, {"from", "a"}, {"to", "b"}, {"name", "n"}};
       input.update(given);

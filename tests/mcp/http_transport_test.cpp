@@ -111,8 +111,6 @@ TEST_CASE("malformed messages get 400 and a JSON-RPC error", "[mcp]") {
   CHECK(mcp_json(broken)["error"]["code"] == kRpcParseError);
   CHECK(mcp_json(endpoint.post(mcp_request(2, "no/such"), session))["error"]["code"] ==
         kRpcMethodNotFound);
-  CHECK(mcp_json(endpoint.post(mcp_request(2, "prompts/list"), session))["error"]["code"] ==
-        kRpcMethodNotFound);
 }
 
 TEST_CASE("the catalog shows what the token's scopes and the provider allow", "[mcp][B9][B11]") {

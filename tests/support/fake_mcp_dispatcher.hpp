@@ -32,10 +32,10 @@ class FakeMcpDispatcher : public Dispatcher {
     behaviours["note_read"] = [](const Call& call) { return read(call); };
     behaviours["note_list"] = [](const Call& call) { return list(call); };
     behaviours["note_write"] = [](const Call& call) {
-      return mcp_answer(Json{{"path", call.input["path"]}});
+      return mcp_answer(Json{{"path", call.input.value("path", Json())}});
     };
     behaviours["job_cancel"] = [](const Call& call) {
-      return mcp_answer(Json{{"id", call.input["id"]}});
+      return mcp_answer(Json{{"id", call.input.value("id", Json())}});
     };
   }
 
@@ -222,8 +222,13 @@ class FakeMcpDispatcher : public Dispatcher {
     return made;
   }
 
+  /// Nobody has validated the input.
+  static std::string text_in(const Call& call, const char* field) {
+    const auto found = call.input.find(field);
+    return found != call.input.end() && found->is_string() ? found->get<std::string>() : "";
+  }
   static Answer read(const Call& call) {
-    const std::string path = call.input["path"].get<std::string>();
+    const std::string path = text_in(call, "path");
     if (path == "photo.md")
       return mcp_answer(Json{{"path", path}, {"encoding", "binary"}, {"raw", "/w=="}});
     if (path != "Ops/Runbook.md")
@@ -234,7 +239,7 @@ class FakeMcpDispatcher : public Dispatcher {
         {"path", path}, {"etag", "0123456789abcdef"}, {is_raw ? "raw" : "body", "# Runbook\n"}});
   }
   static Answer list(const Call& call) {
-    const std::string cursor = call.input.value("cursor", "");
+    const std::string cursor = text_in(call, "cursor");
     if (cursor.empty())
       return mcp_answer(Json{{"notes", {{{"path", "Ops/Runbook.md"}}}}, {"next_cursor", "c2"}});
     if (cursor == "c2") return mcp_answer(Json{{"notes", {{{"path", "tags/a b.md"}}}}});
