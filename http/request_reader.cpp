@@ -178,9 +178,14 @@ void RequestReader::parse_head(std::string_view head) {
   std::vector<std::string> lengths;
   std::string coding;
   std::size_t hosts = 0;
-  for (const auto& [name, value] : parsed) {
-    const auto key = lower_ascii(name);
-    const std::string text(trim(value));
+  // Not as Poco gives them: it decodes encoded words (RFC 2047), which HTTP does not have.
+  for (std::string_view lines = head.substr(std::min(head.find('\n') + 1, head.size()));;) {
+    const auto line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    const auto colon = line.find(':');
+    if (colon == line.npos) break;
+    const auto key = lower_ascii(std::string(line.substr(0, colon)));
+    const std::string text(trim(line.substr(colon + 1)));
     if (key == "content-length") lengths.push_back(text);
     if (key == "transfer-encoding") coding += (coding.empty() ? "" : ", ") + lower_ascii(text);
     if (key == "host") ++hosts;

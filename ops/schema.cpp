@@ -1,6 +1,7 @@
 #include "ops/schema.hpp"
 
 #include "base/edit_distance.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "ops/schema_text.hpp"
@@ -332,7 +333,7 @@ Json to_portable_output(const SchemaNode& node) {
 }
 
 Json to_portable_value(const SchemaNode& node, Json value) {
-  if (node.type == Type::Any) return value.is_string() ? value : Json(value.dump());
+  if (node.type == Type::Any) return value.is_string() ? value : Json(json_text(value));
   if (node.type == Type::Array && value.is_array())
     for (auto& item : value) item = to_portable_value(*node.items, std::move(item));
   if (node.type == Type::Map && value.is_object() && node.items->type != Type::Any)
@@ -343,9 +344,11 @@ Json to_portable_value(const SchemaNode& node, Json value) {
     const auto* property = node.find(key);
     if (property == nullptr)
       result[key] = std::move(item);
+    else if (item.is_null())
+      continue;
     else if (property->schema.type == Type::Any)
-      result[key + "_json"] = item.dump();  // JSON text, also of a string
-    else if (!item.is_null())
+      result[key + "_json"] = json_text(item);  // JSON text, also of a string
+    else
       result[key] = to_portable_value(property->schema, std::move(item));
   }
   return result;

@@ -52,11 +52,15 @@ TEST_CASE("a client of the modern era needs no session: it discovers, reads and 
 
   const auto read =
       modern_call(server, "resources/read", {{"uri", "vault://Plan.md"}}, "vault://Plan.md");
+  INFO(read.body.dump());
+  REQUIRE(read.body.contains("result"));
   CHECK(read.body["result"]["contents"][0]["text"] == vault.read("Plan.md"));
   const auto written =
       modern_call(server, "tools/call",
                   {{"name", "note_write"}, {"arguments", {{"path", "New.md"}, {"body", "new\n"}}}},
                   "=?base64?bm90ZV93cml0ZQ==?=");
+  INFO(written.body.dump());
+  REQUIRE(written.body.contains("result"));
   CHECK(written.body["result"]["resultType"] == "complete");
   CHECK(vault.read("New.md") == "new\n");
 

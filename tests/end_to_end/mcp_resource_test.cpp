@@ -203,9 +203,11 @@ TEST_CASE("synthetic resources equal what their tools say", "[end_to_end][B50][B
 
   std::map<std::pair<std::string, std::string>, int> expected, edges;
   for (const char* path :
-       {"Plan.md", "Budget.md", "Daily/2026-11-28.md", "Twice.md", "deep/Self.md"})
-    for (const Json& link : host.tool("link_forward", {{"path", path}})["links"])
+       {"Plan.md", "Budget.md", "Daily/2026-11-28.md", "Twice.md", "deep/Self.md"}) {
+    const Json told = host.tool("link_forward", {{"path", path}});
+    for (const Json& link : told["links"])
       if (link.contains("path")) ++expected[{path, link["path"].get<std::string>()}];
+  }
   std::string uri = "vault://graph?limit=2";
   for (int page = 0; page < 10; ++page) {
     const Json graph = host.document(uri);

@@ -29,7 +29,11 @@ Json stable_view(const Json& json) {
   Json kept = json.is_object() ? Json::object() : Json::array();
   for (const auto& [key, value] : json.items()) {
     if (json.is_array()) {
-      kept.push_back(stable_view(value));
+      // Items of any kind are JSON text where each item needs one type.
+      const Json parsed = value.is_string()
+                              ? Json::parse(value.get_ref<const std::string&>(), nullptr, false)
+                              : Json();
+      kept.push_back(stable_view(parsed.is_object() ? parsed : value));
     } else if (key.ends_with("_json") && value.is_string()) {
       const Json parsed = Json::parse(value.get_ref<const std::string&>(), nullptr, false);
       if (!parsed.is_null()) kept[key.substr(0, key.size() - 5)] = stable_view(parsed);
@@ -62,7 +66,8 @@ class ContractLine {
 
   RunningServer::Reply by_rest(const RunningServer& server, Json arguments) const {
     std::string target = operation_["http"]["path"];
-    for (const auto& [name, value] : Json(arguments).items()) {
+    const Json given = arguments;
+    for (const auto& [name, value] : given.items()) {
       const auto at = target.find("{" + name + "}");
       if (at == std::string::npos) continue;
       target.replace(at, name.size() + 2, percent_encode(value.get<std::string>(), true));

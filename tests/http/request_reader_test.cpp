@@ -139,6 +139,16 @@ TEST_CASE("a client that waits for 100 Continue is told once", "[http]") {
   CHECK_FALSE(reader.take_continue());
 }
 
+TEST_CASE("a header is taken as it came, also one that mail would decode", "[http][B72]") {
+  auto reader =
+      fed("GET / HTTP/1.1\r\nHost: x\r\nMcp-Name:  =?base64?bm90ZV93cml0ZQ==?= \r\nA: 1\r\na: "
+          "2:3\r\n\r\n");
+
+  const auto headers = reader.take().request.headers;
+  CHECK(headers.at("mcp-name") == "=?base64?bm90ZV93cml0ZQ==?=");
+  CHECK(headers.at("a") == "1, 2:3");
+}
+
 TEST_CASE("an absolute target is its path", "[http]") {
   auto reader = fed("GET http://example.org/a?b=c HTTP/1.1\r\nHost: x\r\n\r\n");
 
