@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "ops/ai_stream.hpp"
+#include "ops/define.hpp"
 #include "ops/job_wait.hpp"
 #include "ops/rate_limiter.hpp"
 
@@ -376,7 +377,22 @@ class LocalDispatcher : public Dispatcher {
     const auto context = make_context(*running);
     auto result =
         guarded(operation, [&] { return operation.handler(*context, running->call.input); });
+    if (!result && operation.reads_index && is_still_to_index(*context, result.error()))
+      result = make_error(
+          Reason::InProgress,
+          "The index is still being filled and has not come to this file; try again when "
+          "vault_status says `idle`.",
+          {{"retry_after_s", 1}});
     finish(running, std::move(result), context->take_file());
+  }
+
+  /// Whether what was not found is there, and only not in the index yet.
+  static bool is_still_to_index(Context& context, const Error& error) {
+    if (error.reason != Reason::NotFound || has_whole_index(context)) return false;
+    const auto path = error.details.find("path");
+    if (path == error.details.end() || !path->is_string()) return false;
+    const auto note = NotePath::parse(path->get<std::string>());
+    return note && context.notes().exists(*note);
   }
 
   /// Handlers return errors; an exception out of one is a bug of ours that must not take the thread

@@ -89,6 +89,30 @@ TEST_CASE("an inline call is answered at once", "[ops]") {
   CHECK(answer.http_status == 200);
 }
 
+TEST_CASE("a file that the index has not come to yet is not called missing", "[ops]") {
+  FakeBackend backend;
+  backend.world.files["a.md"] = "a";
+  Probe probe;
+  auto operation = probe_operation(probe, "test_read", Execution::Inline, Effect::Reads);
+  operation.reads_index = true;
+  operation.handler = [](Context&, const Json& input) -> Result<Json> {
+    return not_found("Nothing there.", {{"path", input["word"]}});
+  };
+  const auto dispatcher = make_dispatcher(Registry({operation}), backend);
+  const auto reason_for = [&](const std::string& path) {
+    Call call;
+    call.operation = dispatcher->registry().find("test_read");
+    call.input = {{"word", path}};
+    call.principal = backend.world.principal;
+    return dispatcher->call_and_wait(call).result.error().reason;
+  };
+
+  CHECK(reason_for("a.md") == Reason::NotFound);
+  backend.world.has_whole_index = false;
+  CHECK(reason_for("a.md") == Reason::InProgress);
+  CHECK(reason_for("gone.md") == Reason::NotFound);
+}
+
 TEST_CASE("a stopping server refuses new calls", "[ops][E25]") {
   Fixture f;
   f.backend.draining = true;

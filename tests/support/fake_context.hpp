@@ -27,6 +27,7 @@ struct FakeWorld {
   Principal principal{"local", Surface::Api, {Scope::VaultAdmin}, {}, "req1"};
   CancelToken cancel;
 
+  bool has_whole_index = true;
   bool is_configured = true, can_generate = false;
   std::function<Result<GenerateReply>(const GenerateRequest&, const std::string& item)> generate;
   std::vector<GenerateRequest> requests;
@@ -331,7 +332,12 @@ class FakeContext : public Context, Notes, Index, Models, Tokens {
     }
     return {};
   }
-  Json indexing() override { return Json{{"state", "idle"}, {"done", 0}, {"total", 0}}; }
+  Json indexing() override {
+    return Json{{"state", world_.has_whole_index ? "idle" : "indexing"},
+                {"done", 0},
+                {"total", 0},
+                {"is_complete", world_.has_whole_index}};
+  }
   Result<std::shared_ptr<const Corpus>> corpus() override {
     const auto corpus = std::make_shared<Corpus>();
     for (const auto& [path, bytes] : world_.files) corpus->add(path, bytes, tags_of(bytes));
