@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kFolds = 5, kDepth = 10;
 constexpr std::size_t kAskedFor = 50;  ///< of which the notes that are linked still are taken out
-constexpr std::size_t kSourcesAtOnce = 20;
 constexpr double kGain = 0.02;
 constexpr std::uint64_t kSeed = 1;
 
@@ -102,13 +101,9 @@ using Rankings = std::map<std::string, std::vector<std::string>>;
 Rankings related(const QualityVault& vault, const std::map<std::string, Source>& sources,
                  Report& report) {
   Rankings result;
-  std::vector<std::string> paths;
-  for (const auto& [path, source] : sources) paths.push_back(path);
-  for (std::size_t at = 0; at < paths.size(); at += kSourcesAtOnce) {
-    const auto end = std::min(paths.size(), at + kSourcesAtOnce);
-    Json some = Json::array();
-    for (std::size_t i = at; i < end; ++i) some.push_back(paths[i]);
-    const auto answer = vault.call("ai_relate", {{"source", {{"kind", "paths"}, {"paths", some}}},
+  for (const auto& [path, source] : sources) {
+    // One at a time: a pair of sources of one call is listed once, for the first of them.
+    const auto answer = vault.call("ai_relate", {{"source", {{"kind", "note"}, {"path", path}}},
                                                  {"top_k", kAskedFor},
                                                  {"classify", false}});
     if (!answer.has_value()) {
@@ -116,7 +111,7 @@ Rankings related(const QualityVault& vault, const std::map<std::string, Source>&
       return result;
     }
     for (const auto& edge : answer->value("edges", Json::array()))
-      result[edge["src_path"]].push_back(edge["dst_path"]);
+      result[path].push_back(edge["dst_path"]);
   }
   return result;
 }
