@@ -103,7 +103,7 @@ Rankings related(const QualityVault& vault, const std::map<std::string, Source>&
   Rankings result;
   for (const auto& [path, source] : sources) {
     // One at a time: a pair of sources of one call is listed once, for the first of them.
-    const auto answer = vault.call("ai_relate", {{"source", {{"kind", "note"}, {"path", path}}},
+    const auto answer = vault.call("ai_relate", {{"source", {{"kind", "paths"}, {"paths", {path}}}},
                                                  {"top_k", kAskedFor},
                                                  {"classify", false}});
     if (!answer.has_value()) {

@@ -12,16 +12,26 @@ binary=$(realpath "$1")
 packages=${MCP_TEST_PACKAGES:-$root/build/mcp-packages}
 logs=$root/build/mcp-logs/$(basename "$(dirname "$(realpath "$0")")")
 mkdir -p "$logs"
-install_seconds=900 start_steps=1200  # a step is 50 ms
+install_seconds=900 run_seconds=600 start_steps=1200 stop_steps=600  # a step is 50 ms
 
 if ! command -v node > /dev/null || ! command -v npm > /dev/null; then echo 'skipped: Node.js absent' && exit 0; fi
 
 children=() folders=() server=''
 clean_up() {
-  local pid
-  for pid in "${children[@]}"; do kill "$pid" 2> /dev/null || true; done
-  for pid in "${children[@]}"; do wait "$pid" 2> /dev/null || true; done
-  for pid in "${folders[@]}"; do rm -rf "$pid"; done
+  local each
+  for each in "${children[@]}"; do if is_running "$each"; then kill "$each" 2> /dev/null || true; fi; done
+  for each in "${children[@]}"; do wait_for_end "$each"; done
+  for each in "${folders[@]}"; do rm -rf "$each"; done
+}
+is_running() { jobs -pr | grep -qx "$1"; }
+# Waits for a child that was told to end, and ends it the hard way if it does not.
+wait_for_end() {
+  for _ in $(seq "$stop_steps"); do
+    if ! is_running "$1"; then break; fi
+    sleep 0.05
+  done
+  if is_running "$1"; then echo "process $1 did not end" >&2; kill -9 "$1" 2> /dev/null || true; fi
+  wait "$1" 2> /dev/null || true
 }
 trap clean_up EXIT
 
@@ -48,6 +58,16 @@ wait_for_line() {
   done
   echo "nothing in $1 is like $2" >&2
   tail -5 "$1" >&2
+  return 1
+}
+
+# wait_for_answer URL [CURL_OPTION…]
+wait_for_answer() {
+  for _ in $(seq "$start_steps"); do
+    if curl -so /dev/null --max-time 5 "${@:2}" "$1"; then return; fi
+    sleep 0.05
+  done
+  echo "no answer from $1" >&2
   return 1
 }
 
@@ -80,10 +100,7 @@ start_server() {
   server=$!
   children+=("$server")
   url=$(wait_for_line "$log" 'address  \(http:[^ ]*\)')/mcp
-  for _ in $(seq "$start_steps"); do
-    if curl -sf "${url%/mcp}/readyz" > /dev/null; then break; fi
-    sleep 0.05
-  done
+  wait_for_answer "${url%/mcp}/readyz" -f
   owner_token=$(cat "$vault/.indx/token")
   read_token=$(token_with vault:read)
   write_token=$(token_with vault:read,vault:write)
@@ -91,5 +108,5 @@ start_server() {
 
 stop_server() {
   kill "$server" 2> /dev/null || true
-  wait "$server" 2> /dev/null || true
+  wait_for_end "$server"
 }

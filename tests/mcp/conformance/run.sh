@@ -23,11 +23,11 @@ suite() {
   port=$(free_port)
   TARGET=${url%/mcp} TOKEN=$write_token PORT=$port node "$work/inject.mjs" &
   children+=($!)
-  until curl -so /dev/null "http://127.0.0.1:$port/"; do sleep 0.05; done
+  wait_for_answer "http://127.0.0.1:$port/"
   for set in "${sets[@]}"; do
     out=$logs/conformance-$title-$set.log
     printf '%s, %s: ' "$title" "$set"
-    env "$@" URL="http://localhost:$port/mcp" SET="$set" OUT="$(mktemp -d -p "$logs")" timeout 600 "$node22" "$suite_work/run.mjs" > "$out" 2>&1 || true
+    env "$@" URL="http://localhost:$port/mcp" SET="$set" OUT="$(mktemp -d -p "$logs")" timeout "$run_seconds" "$node22" "$suite_work/run.mjs" > "$out" 2>&1 || true
     tail -1 "$out"
     if ! grep -q ' passed, ' "$out"; then status=1; fi
     for name in $(sed -n 's/^FAIL [^ ]* \([^ ]*\).*/\1/p' "$out"); do
@@ -45,7 +45,7 @@ start_server
 suite plain GENERIC=1
 stop_server
 start_server MCP_CONFORMANCE_FIXTURES=1
-if curl -s "$url" -H "Authorization: Bearer $owner_token" -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2026-07-28' \
+if curl -s --max-time 60 "$url" -H "Authorization: Bearer $owner_token" -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2026-07-28' \
   -H 'Mcp-Method: tools/list' -d '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}' |
   grep -q test_simple_text; then
   suite fixtures
