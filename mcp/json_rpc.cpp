@@ -1,5 +1,6 @@
 #include "mcp/json_rpc.hpp"
 
+#include "base/json_depth.hpp"
 #include "base/json_text.hpp"
 #include "base/number_text.hpp"
 #include "base/text.hpp"
@@ -14,25 +15,6 @@ namespace {
 constexpr int kMaxNesting = 200;
 constexpr std::size_t kMaxBatch = 1000;
 
-bool is_nested_too_deep(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > kMaxNesting) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
-
 bool is_request_id(const Json& id) { return id.is_string() || id.is_number_integer(); }
 
 RpcFault invalid_request(std::string message, Json id = nullptr) {
@@ -41,7 +23,8 @@ RpcFault invalid_request(std::string message, Json id = nullptr) {
 
 /// The value of the text, or why there is none.
 std::variant<Json, RpcFault> parse_json(std::string_view text) {
-  if (is_nested_too_deep(text)) return invalid_request("The message is nested too deeply.");
+  if (is_nested_deeper(text, kMaxNesting))
+    return invalid_request("The message is nested too deeply.");
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded())
     return RpcFault{kRpcParseError, "The message is not valid JSON in UTF-8.", nullptr, nullptr};

@@ -1,5 +1,6 @@
 #include "mcp/resource_uri.hpp"
 
+#include "base/json_depth.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -123,7 +124,7 @@ Result<ResourceUri> parse_ai(std::string_view rest) {
   if (!is_summary && !rest.starts_with(kMap))
     return not_found("There is no such resource; those of AI are ai://summary/… and ai://moc/….");
   const std::string text = percent_decode(rest.substr(is_summary ? kSummary.size() : kMap.size()));
-  Json scope = Json::parse(text, nullptr, false);
+  Json scope = parse_shallow_json(text);
   if (!scope.is_object())
     return invalid(
         R"(Behind ai://summary/ and ai://moc/ stands a percent-encoded AiScope, such as )"

@@ -1,6 +1,7 @@
 #include "mcp/resources.hpp"
 
 #include "base/hash.hpp"
+#include "base/json_depth.hpp"
 #include "base/media_type.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
@@ -38,7 +39,7 @@ std::string write_resource_cursor(const ResourceCursor& cursor) {
 Result<ResourceCursor> read_resource_cursor(const std::string& text) {
   if (text.empty()) return ResourceCursor();
   const auto decoded = base64_decode(text);
-  const Json parts = decoded.ok ? Json::parse(decoded.bytes, nullptr, false) : Json();
+  const Json parts = decoded.ok ? parse_shallow_json(decoded.bytes) : Json();
   const bool is_ours = parts.is_array() && parts.size() == 2 && parts[1].is_string() &&
                        (parts[0] == kFiles || parts[0] == kNotes);
   if (!is_ours) return no_cursor();

@@ -1,5 +1,6 @@
 #include "mcp/tools.hpp"
 
+#include "base/json_depth.hpp"
 #include "base/number_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
@@ -10,28 +11,54 @@
 #include "mcp/tool_summary.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace indx {
 namespace {
 
 Json text_block(std::string text) { return {{"type", "text"}, {"text", std::move(text)}}; }
 
-std::string_view next_step(Reason reason) {
+/// Where the names are that this operation takes. Nothing where the message says it already, or
+/// where what is missing is no file.
+std::string_view where_to_look(const Error& error, const Operation* operation) {
+  if (error.details.is_object() && error.details.contains("version")) return "";
+  const std::string_view asked = operation ? std::string_view(operation->name) : "";
+  const std::array<std::pair<std::string_view, std::string_view>, 3> lists = {{
+      {"job_", "See what there is with vault_lists and action job_list."},
+      {"schedule_", "See what there is with vault_lists and action schedule_list."},
+      {"token_", "See what there is with vault_lists and action token_list."},
+  }};
+  const bool is_file = error.details.is_object() && error.details.contains("path");
+  for (const auto& [prefix, text] : lists)
+    if (!is_file && asked.starts_with(prefix)) return text;
+  if (is_file || (operation && operation->input->find("path") && !error.details.contains("view")))
+    return "Look for the right path with vault_search or note_list.";
+  return "";
+}
+
+std::string_view next_step(const Error& error, const Operation* operation) {
+  const Reason reason = error.reason;
   switch (reason) {
     case Reason::EtagMismatch:
       return "Read the note again, redo the change on what you read, and pass the new etag as "
              "if_match.";
     case Reason::NotFound:
-      return "Look for the right name with vault_search or note_list.";
+      return where_to_look(error, operation);
     case Reason::ValidationFailed:
       return "Correct the arguments as the message says and call again.";
     case Reason::Forbidden:
       return "This token may not do that. Ask the user for a token with more scopes.";
+    case Reason::Unauthorized:
+      return "The token is missing, wrong or revoked. Ask the user for one that works; "
+             "`indx token create` makes one.";
     case Reason::AiUnavailable:
       return "AI is not configured here. Use the other tools, or ask the user to configure a "
              "provider.";
     case Reason::ConfirmationRequired:
-      return "Ask the user before you repeat the call with confirmation.";
+      // Only a person can give it, and this one was asked (mcp/confirmation.cpp).
+      return "The person did not say yes, and nothing was changed. Do not repeat the call unless "
+             "they ask for it.";
     case Reason::TargetNotFound:
       return "See what there is with note_outline, or with note_explore and action document_map.";
     case Reason::Ambiguous:
@@ -64,7 +91,7 @@ std::string_view next_step(Reason reason) {
 Result<Json> argument_object(const Json& arguments, std::vector<std::string>& repaired) {
   Json given = arguments;
   if (given.is_string()) {
-    Json parsed = Json::parse(given.get_ref<const std::string&>(), nullptr, false);
+    Json parsed = parse_shallow_json(given.get_ref<const std::string&>());
     if (parsed.is_object()) {
       if (const auto number = oversized_integer(given.get_ref<const std::string&>()))
         return number_too_large("`arguments`", *number);
@@ -134,13 +161,30 @@ std::string shown_cuts(std::vector<std::string> cuts) {
   return more == 0 ? join(cuts, "; ") : cat(join(cuts, "; "), "; and ", more, " more places");
 }
 
-std::string how_to_continue(const Json& output) {
-  std::string text =
-      "To see the rest, ask for less at a time (a lower limit, fewer include parts, "
-      "one heading)";
-  if (output.is_object() && output.contains("path"))
-    text += ", or read the resource vault://<path>";
-  return text + '.';
+/// How to get at the rest, in terms of what this operation takes.
+std::string how_to_continue(const Operation& operation, const Json& output) {
+  // Its one field is the id: nothing can be asked for in smaller parts.
+  if (operation.name == "job_get")
+    return "A long result is never shown whole here: vault_lists with action job_events names "
+           "each note that the job wrote, page by page; for the rest of its result make the call "
+           "again with a narrower scope.";
+  const std::array<std::pair<const char*, const char*>, 5> narrower = {
+      {{"limit", "a lower limit"},
+       {"include", "fewer include parts"},
+       {"heading", "one heading"},
+       {"scope", "fewer notes, with a narrower scope"},
+       {"path_glob", "a narrower path_glob"}}};
+  std::vector<std::string> ways;
+  for (const auto& [field, way] : narrower)
+    if (operation.input->find(field)) ways.emplace_back(way);
+  std::vector<std::string> texts;
+  if (!ways.empty()) texts.push_back(cat("ask for less at a time (", join(ways, ", "), ")"));
+  if (operation.has_pages()) texts.emplace_back("go on with cursor");
+  if (operation.effect == Effect::Reads && operation.input->find("path") && output.is_object() &&
+      output.contains("path"))
+    texts.emplace_back("read the resource vault://<path>");
+  if (texts.empty()) return "There is no way to see the rest with this tool.";
+  return cat("To see the rest, ", join(texts, ", or "), '.');
 }
 
 }  // namespace
@@ -156,6 +200,12 @@ Result<ToolArguments> tool_arguments(const Tool& tool, const Json& arguments) {
   return result;
 }
 
+const Operation& asked_operation(const Tool& tool, const Json* arguments) {
+  const auto action = arguments ? string_member(*arguments, kActionField) : std::nullopt;
+  const Operation* asked = action ? tool.find_action(*action) : nullptr;
+  return asked ? *asked : *tool.operations.front();
+}
+
 Json tool_result(const Operation& operation, const Json& output,
                  const std::vector<std::string>& repaired, const Protocol& protocol,
                  const Json& input) {
@@ -165,7 +215,8 @@ Json tool_result(const Operation& operation, const Json& output,
 
   std::string summary = tool_summary(operation, input, portable);
   if (!cuts.empty())
-    summary += cat(" The result is cut: ", shown_cuts(cuts), ". ", how_to_continue(portable));
+    summary +=
+        cat(" The result is cut: ", shown_cuts(cuts), ". ", how_to_continue(operation, portable));
   Json result = {{"content", Json::array({text_block(summary), text_block(dump_rpc(shown))})}};
   if (protocol.has_structured_content) result["structuredContent"] = shown;
   result["isError"] = false;
@@ -188,9 +239,9 @@ Json tool_job_result(const std::string& job_id, const std::string& status,
   return result;
 }
 
-Json tool_error(const Error& error) {
+Json tool_error(const Error& error, const Operation* operation) {
   Json content = Json::array({text_block(dump_rpc(error.to_json()))});
-  if (const auto next = next_step(error.reason); !next.empty())
+  if (const auto next = next_step(error, operation); !next.empty())
     content.push_back(text_block(std::string(next)));
   return {{"content", std::move(content)}, {"isError", true}};
 }

@@ -1,3 +1,4 @@
+#include "base/json_depth.hpp"
 #include "base/number_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
@@ -12,7 +13,7 @@ using SchemaType = SchemaNode::Type;
 
 /// The JSON that `text` is, when it parses and no number in it would be rounded.
 std::optional<Json> parse_json_text(std::string_view text) {
-  Json value = Json::parse(text, nullptr, false);
+  Json value = parse_shallow_json(text);
   if (value.is_discarded() || oversized_integer(text)) return std::nullopt;
   return value;
 }
@@ -122,6 +123,9 @@ class Repair {
 std::optional<Error> broken_json(const std::string& name, const std::string& text) {
   const auto start = text.find_first_not_of(" \t\r\n");
   if (start == text.npos || (text[start] != '{' && text[start] != '[')) return std::nullopt;
+  if (is_nested_deeper(text, kMaxJsonLevels))
+    return invalid(cat("`", name, "` is nested deeper than ", kMaxJsonLevels, " levels."),
+                   Json{{"path", name}, {"expected", "JSON"}});
   try {
     [[maybe_unused]] const Json whole = Json::parse(text);
     const auto number = oversized_integer(text);

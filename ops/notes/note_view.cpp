@@ -1,6 +1,7 @@
 #include "ops/notes/note_view.hpp"
 
 #include "base/hash.hpp"
+#include "base/json_depth.hpp"
 #include "base/media_type.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
@@ -383,8 +384,7 @@ std::string make_cursor(const Json& position) { return base64_encode(position.du
 
 Result<Json> read_cursor(const std::string& cursor) {
   const auto decoded = base64_decode(cursor);
-  Json position =
-      decoded.ok ? Json::parse(decoded.bytes, nullptr, false) : Json(Json::value_t::discarded);
+  Json position = decoded.ok ? parse_shallow_json(decoded.bytes) : Json(Json::value_t::discarded);
   if (position.is_discarded())
     return invalid(
         "`cursor` is not one of ours: use `next_cursor` of the answer before, unchanged.",

@@ -269,4 +269,27 @@ TEST_CASE("a wrong secret on a command line is not repeated", "[ops][jobs-65]") 
 }
 
 }  // namespace
+TEST_CASE("text that is JSON too deep to handle stays text, whatever field it is for", "[ops]") {
+  struct Deep {
+    std::vector<std::string> list;
+    JsonObject object;
+    Json any;
+  };
+  const Fields<Deep> fields = {field("list", &Deep::list, "A list.", optional),
+                               field("object", &Deep::object, "An object.", optional),
+                               field("any", &Deep::any, "Anything.", optional)};
+  const SchemaNode node = schema_of(fields);
+  const std::string brackets = std::string(500'000, '[') + std::string(500'000, ']');
+  std::string braces;
+  for (int i = 0; i < 200'000; ++i) braces += "{\"a\":";
+  braces += "1" + std::string(200'000, '}');
+
+  for (const auto& text : {brackets, braces})
+    for (const auto* name : {"list", "object", "any_json"}) {
+      const Json repaired = repair_arguments(node, {{name, text}}, nullptr);
+      CHECK_FALSE(validate(node, repaired));
+    }
+  CHECK_FALSE(parse_text_value(node.find("object")->schema, "object", {braces}));
+}
+
 }  // namespace indx
