@@ -113,8 +113,9 @@ void Confirmation::ask_modern(const McpRequest& request, const Operation& operat
     const Json* response = responses ? member(*responses, kQuestion) : nullptr;
     const Consent consent = response ? consent_of(*response) : Consent::Unclear;
     if (verdict == RequestStates::Verdict::Valid) {
-      if (consent == Consent::Given) return go_on();
-      if (consent != Consent::Unclear) return refuse(*call, operation, consent);
+      if (consent == Consent::Given && states_.use(*state)) return go_on();
+      if (consent != Consent::Given && consent != Consent::Unclear)
+        return refuse(*call, operation, consent);
     }
   }
   call->answer_result(

@@ -30,7 +30,7 @@ class Confirmation {
                   const std::function<void()>& go_on) const;
 
   Deadlines& deadlines_;
-  const RequestStates states_;
+  mutable RequestStates states_;  // it knows which were used
 };
 
 }  // namespace indx

@@ -8,6 +8,9 @@ namespace indx {
 
 /// How methods reach the operations behind them.
 
+/// How many bytes of a name that a client made up an error repeats.
+inline constexpr std::size_t kMaxShownName = 100;
+
 /// The member of an object; null: there is none, or it is null.
 const Json* member(const Json& object, std::string_view key);
 std::optional<std::string> string_member(const Json& object, std::string_view key);

@@ -137,7 +137,7 @@ struct ResourceMethods::Read {
 
 void ResourceMethods::read(const McpRequest& request) const {
   const auto uri = string_member(request.message.params, "uri");
-  if (!uri)
+  if (!uri || uri->empty())
     return request.call->answer_fault(kRpcInvalidParams,
                                       "params.uri must be the URI of a resource.");
   const auto target = parse_resource_uri(*uri);

@@ -1,6 +1,7 @@
 #include "mcp/server.hpp"
 
 #include "base/text.hpp"
+#include "base/unicode.hpp"
 #ifdef INDX_MCP_FIXTURES
 #include "mcp/conformance_fixtures.hpp"
 #endif
@@ -108,7 +109,9 @@ void McpServer::run(const McpRequest& request) const {
   const Era era = peer.protocol ? peer.protocol->era : Era::Legacy;
   const auto method = methods_.find({era, message.method});
   if (method == methods_.end())
-    return call->answer_fault(kRpcMethodNotFound, cat("There is no method ", message.method, "."));
+    return call->answer_fault(
+        kRpcMethodNotFound,
+        cat("There is no method ", prefix_at_grapheme(message.method, kMaxShownName), "."));
   if (!peer.protocol && message.method != "ping")
     return call->answer_fault(kRpcInvalidRequest, "Send initialize first.");
 

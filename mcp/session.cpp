@@ -193,9 +193,22 @@ std::vector<std::shared_ptr<McpSession>> SessionTable::take_superfluous() {
 }
 
 SessionTable::Rows::iterator SessionTable::longest_idle() {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [id, row] : rows_) ++counts[row.session->subject];
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == counts.end()) return rows_.end();
+  const auto found = longest_idle_of(most->first);
+  return found == rows_.end() ? longest_idle_of(std::nullopt) : found;
+}
+
+SessionTable::Rows::iterator SessionTable::longest_idle_of(
+    const std::optional<std::string>& subject) {
   auto oldest = rows_.end();
   bool is_oldest_listening = false;
   for (auto row = rows_.begin(); row != rows_.end(); ++row) {
+    if (subject && row->second.session->subject != *subject) continue;
     if (!row->second.session->calls->empty()) continue;
     const bool listens = is_listening(*row->second.session);
     const bool goes_first = oldest == rows_.end() || (is_oldest_listening && !listens) ||

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -186,7 +187,10 @@ class SessionTable {
   bool is_expired(const Row& row) const;
   /// Takes out what has to go before one more fits in. Under the mutex.
   std::vector<std::shared_ptr<McpSession>> take_superfluous();
+  /// Among those of the principal that has the most, so that one client's sessions do not cost
+  /// another its own; of anybody when all of those are busy.
   Rows::iterator longest_idle();
+  Rows::iterator longest_idle_of(const std::optional<std::string>& subject);
 
   const Limits limits_;
   const Clock& clock_;

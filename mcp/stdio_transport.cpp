@@ -147,7 +147,13 @@ class StdioSession {
  private:
   void read_until_end(int in, int out, const CancelToken& stop) {
     LineReader reader;
-    const auto on_line = [this](std::optional<std::string_view> line) { handle_line(line); };
+    // One read may hold a thousand lines: between them the end is seen, and the reader waited for.
+    const auto on_line = [&](std::optional<std::string_view> line) {
+      const auto is_over = [&] { return stop.is_cancelled() || writer_->is_broken(); };
+      while (writer_->queued_bytes() >= kMaxQueuedBytes && !is_over())
+        std::this_thread::sleep_for(kPollStep);
+      if (!is_over()) handle_line(line);
+    };
     std::array<char, 65536> buffer;
     while (!stop.is_cancelled() && !writer_->is_broken()) {
       const bool has_room = writer_->queued_bytes() < kMaxQueuedBytes;

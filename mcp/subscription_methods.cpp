@@ -4,13 +4,14 @@
 #include "mcp/operation_call.hpp"
 #include "mcp/resource_methods.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 namespace indx {
 namespace {
 
-constexpr std::size_t kMaxListeners = 1000;
+constexpr std::size_t kMaxListeners = 1000, kMaxListenersOfOne = 200;
 constexpr const char *kResources = "resourceSubscriptions", *kLists = "resourcesListChanged";
 
 Error no_channel() {
@@ -157,7 +158,11 @@ bool SubscriptionMethods::keep(Listener listener) {
   const OpenCall* call = &stream->call();
   {
     const std::scoped_lock lock(mutex_);
-    if (listeners_.size() >= kMaxListeners) return false;
+    const auto of_one = std::count_if(listeners_.begin(), listeners_.end(), [&](const auto& each) {
+      return each.second.stream->peer().principal.subject == stream->peer().principal.subject;
+    });
+    if (listeners_.size() >= kMaxListeners || of_one >= std::ptrdiff_t{kMaxListenersOfOne})
+      return false;
     listeners_.emplace(call, std::move(listener));
   }
   // Later, for the registration must not end inside its own callback.

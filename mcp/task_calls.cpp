@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kImmediateResponse = "io.modelcontextprotocol/model-immediate-response";
 
 bool asks_for_task(const McpRequest& request) {
-  return request.peer.protocol->has_tasks && request.message.params.contains("task");
+  return request.peer.protocol->has_tasks && member(request.message.params, "task") != nullptr;
 }
 
 int rpc_code(const Error& error) {

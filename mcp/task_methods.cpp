@@ -1,6 +1,7 @@
 #include "mcp/task_methods.hpp"
 
 #include "base/text.hpp"
+#include "base/unicode.hpp"
 #include "mcp/client_capabilities.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/task_view.hpp"
@@ -20,9 +21,10 @@ bool is_modern_request(const McpRequest& request) {
 }
 
 void refuse_unknown(const McpRequest& request, const std::string& id) {
-  request.call->answer_fault(kRpcInvalidParams,
-                             cat("You have no task with the id ", id, ". It may be over and gone."),
-                             {{"taskId", id}});
+  const auto shown = prefix_at_grapheme(id, kMaxShownName);
+  request.call->answer_fault(
+      kRpcInvalidParams, cat("You have no task with the id ", shown, ". It may be over and gone."),
+      {{"taskId", shown}});
 }
 
 void cancel_task(const McpServices& services, const McpRequest& request, const Json& record) {
@@ -74,8 +76,9 @@ bool TaskMethods::has_tasks(const McpRequest& request) const {
   const auto& [peer, message, call] = request;
   if (!is_modern_request(request)) {
     if (peer.protocol->has_tasks) return true;
-    call->answer_fault(kRpcMethodNotFound, cat("There is no method ", message.method, " in ",
-                                               peer.protocol->version, '.'));
+    call->answer_fault(kRpcMethodNotFound,
+                       cat("There is no method ", prefix_at_grapheme(message.method, kMaxShownName),
+                           " in ", peer.protocol->version, '.'));
     return false;
   }
   return require_capability(request, task_capability());

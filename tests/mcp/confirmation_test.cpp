@@ -167,6 +167,20 @@ TEST_CASE("modern: the answer says what to ask, and the repeated call with a yes
   CHECK(setup.deleted() == 1);
 }
 
+TEST_CASE("modern: a yes is good for one call, and the next one is asked about again", "[mcp]") {
+  AskingServer setup;
+  McpTestClient client(*setup.server, "2026-07-28", kCanAsk);
+  const Json asked = client.call_tool("note_delete", kDelete)->message()["result"];
+  const Json yes = second_round(asked, accepted(true));
+  client.call_tool("note_delete", kDelete, yes);
+  REQUIRE(setup.deleted() == 1);
+
+  const Json again = client.call_tool("note_delete", kDelete, yes)->message()["result"];
+  CHECK(again["resultType"] == "input_required");
+  CHECK(again["requestState"] != asked["requestState"]);
+  CHECK(setup.deleted() == 1);
+}
+
 TEST_CASE("modern: a missing or unfit answer is asked for again, a no ends the call", "[mcp]") {
   AskingServer setup;
   McpTestClient client(*setup.server, "2026-07-28", kCanAsk);
