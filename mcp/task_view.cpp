@@ -97,7 +97,7 @@ Json task_result(const Json& record, const Operation& operation, const Protocol&
   const auto outcome = outcome_of(record);
   return outcome
              ? tool_result(operation, *outcome, {}, protocol, record.value("input", Json::object()))
-             : tool_error(outcome.error());
+             : tool_error(outcome.error(), &operation);
 }
 
 }  // namespace indx

@@ -1,6 +1,7 @@
 #include "mcp/tool_methods.hpp"
 
 #include "base/text.hpp"
+#include "base/unicode.hpp"
 #include "mcp/logging.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/progress_meter.hpp"
@@ -20,8 +21,9 @@ constexpr std::chrono::milliseconds kJobRecheck{1'000};
 constexpr std::string_view kIdempotencyMeta = "indx/idempotency_key";
 constexpr int kMostPageTries = 3;
 
-std::string unknown_tool(const Registry& registry, const std::string& name) {
-  const Operation* operation = registry.find(name);
+std::string unknown_tool(const Registry& registry, const std::string& full_name) {
+  const Operation* operation = registry.find(full_name);
+  const auto name = prefix_at_grapheme(full_name, kMaxShownName);
   if (operation && !operation->tool_group.empty())
     return cat("Unknown tool ", name, ". Call ", operation->tool_group, " with action ", name, '.');
   return cat("Unknown tool ", name, ". tools/list names those there are.");
@@ -126,9 +128,9 @@ void ToolMethods::call_tool(const McpRequest& request) {
   const bool may_call_some =
       std::any_of(tool->operations.begin(), tool->operations.end(),
                   [&](const Operation* each) { return may_call(request.peer.principal, *each); });
-  if (!may_call_some) return refuse_hidden(request, *tool->operations.front());
-
   const Json* given = member(message.params, "arguments");
+  if (!may_call_some) return refuse_hidden(request, asked_operation(*tool, given));
+
   auto arguments = tool_arguments(*tool, given ? *given : Json(nullptr));
   if (!arguments) return answer_call_error(request, arguments.error());
   const Operation& operation = *arguments->operation;
@@ -217,7 +219,8 @@ void ToolMethods::finish(const std::shared_ptr<Work>& work, const Answer& answer
                                work->progress_token, answer, work->arguments.repaired);
   work->log.answered(answer);
   if (work->meter) work->meter->flush();
-  if (!answer.result) return work->call->answer_result(tool_error(answer.result.error()));
+  if (!answer.result)
+    return work->call->answer_result(tool_error(answer.result.error(), &work->operation()));
   if (answer.is_accepted) {
     const Json* job = member(*answer.result, "job");
     const std::string state = job ? string_member(*job, "state").value_or("ready") : "ready";

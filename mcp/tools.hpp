@@ -22,6 +22,8 @@ struct ToolArguments {
 };
 /// `validation_failed` where no operation is meant, or a field belongs to another action.
 Result<ToolArguments> tool_arguments(const Tool& tool, const Json& arguments);
+/// The operation that a call is about, for a refusal: the first of a group whose action names none.
+const Operation& asked_operation(const Tool& tool, const Json* arguments);
 
 /// The result of a call that went well: a summary, the JSON as text, and the same structured. What
 /// is too long is cut alike in both, and says so. `input` is only for the summary.
@@ -32,7 +34,7 @@ Json tool_result(const Operation& operation, const Json& output,
 Json tool_job_result(const std::string& job_id, const std::string& status,
                      const Protocol& protocol);
 /// `{code, message, details}` as text: structured content of an error would be checked against the
-/// output schema.
-Json tool_error(const Error& error);
+/// output schema. Says what to do next, where that is known; `operation` is what failed.
+Json tool_error(const Error& error, const Operation* operation = nullptr);
 
 }  // namespace indx
