@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxSummaryBytes = 480;
 constexpr std::size_t kMaxNameBytes = 120;
+constexpr const char* kIndexing = "indexing";  ///< ops/define.hpp, of what reads the index
 
 std::string text_in(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -33,11 +34,20 @@ std::string name_of_item(const Json& item) {
   return "";
 }
 
+/// What the items of a list are called: `1 property`, `2 properties`.
+std::string words_of(const std::string& list, std::size_t count) {
+  // One that is named by no noun.
+  std::string words = list == "unresolved" ? "broken link targets" : replace_all(list, "_", " ");
+  if (count != 1) return words;
+  if (words.ends_with("ies")) return words.replace(words.size() - 3, 3, "y");
+  if (words.ends_with('s')) words.pop_back();
+  return words;
+}
+
 std::string tell_list(const std::string& list, const Json& output) {
   const Json& items = output[list];
-  std::string words = replace_all(list, "_", " ");
-  if (items.size() == 1 && words.ends_with('s')) words.pop_back();
-  std::string line = cat("Found ", items.empty() ? "no" : std::to_string(items.size()), ' ', words);
+  std::string line = cat("Found ", items.empty() ? "no" : std::to_string(items.size()), ' ',
+                         words_of(list, items.size()));
   if (output.contains("next_cursor")) line += " on this page; pass next_cursor as cursor for more";
   line += '.';
   if (items.empty()) return line;
@@ -79,15 +89,39 @@ std::optional<std::string> tell_note(const Json& output) {
   return cat(path, " («", prefix_at_grapheme(title, kMaxNameBytes), "») is at etag ", etag, '.');
 }
 
+/// What a call of AI would take; nullopt: the output is no estimate.
+std::optional<std::string> tell_estimate(const Operation& operation, const Json& output) {
+  const auto estimate = output.find("estimate");
+  if (estimate == output.end() || !estimate->is_object()) return std::nullopt;
+  const auto number = [&](const char* key) {
+    const auto found = estimate->find(key);
+    return found != estimate->end() && found->is_number() ? found->dump() : std::string();
+  };
+  const std::string cost = number("cost_usd");
+  return cat("Estimate of ", operation.name, ", nothing was done: notes ", number("notes"),
+             ", model calls ", number("calls"), ", tokens ", number("input_tokens"),
+             " in and at most ", number("output_tokens"), " out, ",
+             cost.empty() ? "at an unknown price." : cat("at most ", cost, " USD."));
+}
+
+/// Not worth a word when it is so: nothing of it came up.
+bool is_noise(const std::string& key, const Json& value) {
+  if (value.is_array()) return value.empty();
+  if (key.ends_with("_left_out") || key == "hidden") return value == 0;
+  return (key == "dry_run" || key == "partial" || key == "truncated") && value == false;
+}
+
 std::string tell_facts(const Operation& operation, const Json& output) {
   std::vector<std::string> facts;
   for (const auto& [key, value] : output.items()) {
+    if (key == kIndexing || is_noise(key, value)) continue;
     const std::string words = replace_all(key, "_", " ");
     if (value.is_array())
-      facts.push_back(cat(value.size(), ' ', words));
+      facts.push_back(cat(value.size(), ' ', words_of(key, value.size())));
     else if (value.is_boolean() || value.is_number())
       facts.push_back(cat(words, ' ', value.dump()));
-    else if (value.is_string() && value.get_ref<const std::string&>().size() <= kMaxNameBytes)
+    else if (value.is_string() && !value.get_ref<const std::string&>().empty() &&
+             value.get_ref<const std::string&>().size() <= kMaxNameBytes)
       facts.push_back(cat(words, ' ', value.get<std::string>()));
   }
   return cat(operation.name, facts.empty() ? ": done" : ": " + join(facts, ", "), '.');
@@ -96,6 +130,7 @@ std::string tell_facts(const Operation& operation, const Json& output) {
 std::string tell(const Operation& operation, const Json& input, const Json& output) {
   if (!output.is_object()) return operation.name + ": done.";
   if (operation.told) return operation.told(input, output);
+  if (auto estimate = tell_estimate(operation, output)) return std::move(*estimate);
   const auto list = operation.list.empty() ? output.end() : output.find(operation.list);
   if (list != output.end() && list->is_array()) return tell_list(operation.list, output);
   if (auto change = tell_change(operation, output)) return std::move(*change);
@@ -110,6 +145,8 @@ std::string tool_summary(const Operation& operation, const Json& input, const Js
   for (char& c : line)
     if (c == '\n' || c == '\r') c = ' ';
   if (line.size() > kMaxSummaryBytes) line = cat(prefix_at_grapheme(line, kMaxSummaryBytes), "…");
+  if (output.is_object() && is_true(output, kIndexing))
+    line += " The index is still being built; ask again soon.";
   return line;
 }
 

@@ -134,6 +134,23 @@ Result<Output> run(Context& ctx, const Input&) {
   return out;
 }
 
+/// `Notes: 120, files: 150, tags: 30, links: 400 (unresolved: 12). The index is complete.`
+std::string told(const Json&, const Json& output) {
+  const Json counts = output.value("counts", Json::object());
+  const Json indexing = output.value("indexing", Json::object());
+  const auto number = [&](const char* key) { return counts.value(key, std::int64_t{0}); };
+  const std::string counted =
+      cat("Notes: ", number("notes"), ", files: ", number("files"), ", tags: ", number("tags"),
+          ", links: ", number("links"), " (unresolved: ", number("unresolved_links"), "). ");
+  if (indexing.value("state", "idle") == "idle") return counted + "The index is complete.";
+  return cat(counted, "The index is still being built",
+             indexing.contains("total")
+                 ? cat(": ", indexing.value("done", std::int64_t{0}), " of ",
+                       indexing.value("total", std::int64_t{0}), " files are done")
+                 : "",
+             "; ask again soon.");
+}
+
 }  // namespace vault_status_op
 
 Operation vault_status() {
@@ -154,6 +171,7 @@ Operation vault_status() {
                  field("embeddings", &Output::embeddings, "Vectors for search by meaning."),
                  field("ai", &Output::ai, "The AI provider."),
                  field("warnings", &Output::warnings, "What a person should look at.")},
+      .told = told,
       .handler = run,
   });
 }

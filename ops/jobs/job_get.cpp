@@ -1,3 +1,4 @@
+#include "base/text.hpp"
 #include "ops/jobs/job_view.hpp"
 #include "ops/operations.hpp"
 #include "ops/versions.hpp"
@@ -27,6 +28,30 @@ Result<Output> run(Context& ctx, const Input& in) {
   return out;
 }
 
+/// `Job 01J… (ai_tag) is running: 12 of 50 notes done.`
+std::string told(const Json&, const Json& output) {
+  const Json job = output.value("job", Json::object());
+  const auto member = [](const Json& object, const char* key) {
+    const auto found = object.find(key);
+    return found == object.end() ? Json() : *found;
+  };
+  const auto text = [&](const Json& object, const char* key) {
+    const Json value = member(object, key);
+    return value.is_string() ? value.get<std::string>() : std::string();
+  };
+  std::string line =
+      cat("Job ", text(job, "id"), " (", text(job, "kind"), ") is ", text(job, "state"));
+  const Json progress = member(job, "progress");
+  if (progress.is_object() && member(progress, "done").is_number()) {
+    const Json total = member(progress, "total");
+    line += cat(": ", progress["done"].dump(), total.is_number() ? " of " + total.dump() : "", ' ',
+                text(progress, "unit"), " done");
+  }
+  if (const Json error = member(job, "error"); error.is_object())
+    line += cat("; its error is ", text(error, "code"));
+  return line + '.';
+}
+
 }  // namespace job_get_op
 
 Operation job_get() {
@@ -35,8 +60,8 @@ Operation job_get() {
       .name = "job_get",
       .title = "Look at a job",
       .summary = "Show a job: state, progress, result, errors, children.",
-      .guidance = "Poll it every few seconds, or follow `/v1/jobs/{id}/events`. job_events tells "
-                  "what happened to it.",
+      .guidance = "Poll it every few seconds. What happened to it: vault_lists with action "
+                  "job_events.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/jobs/{id}"},
       .cli_positional = {"id"},
@@ -48,6 +73,7 @@ Operation job_get() {
                        "Errors of its tries, oldest first; they stay when it is tried again."),
                  field("children", &Output::children,
                        "Jobs that it made to do parts of its work, without their results.")},
+      .told = told,
       .failures = {{Reason::NotFound, "You have no job with that id."}},
       .handler = run,
   });

@@ -82,6 +82,27 @@ std::string target_of(const Json& input) {
   return input.value("dry_run", false) ? std::string() : input.value("id", "");
 }
 
+/// `Undid job 01J…: 3 files restored, 1 left because it was changed since.`
+std::string told(const Json&, const Json& output) {
+  const auto size = [&](const char* list) {
+    const auto found = output.find(list);
+    return found == output.end() ? std::size_t{0} : found->size();
+  };
+  const bool is_trial = output.value("dry_run", false);
+  const std::size_t restored = size("restored");
+  std::vector<std::string> parts = {cat(restored, restored == 1 ? " file" : " files",
+                                        is_trial ? " would be restored" : " restored")};
+  const auto add = [&](std::size_t count, std::string_view what) {
+    if (count > 0) parts.push_back(cat(count, ' ', what));
+  };
+  add(size("changed_since"), "left as changed since");
+  add(size("missing_version"), "left without a kept version");
+  add(size("failed"), "failed");
+  add(output.value("hidden", std::size_t{0}), "hidden from you and left");
+  return cat(is_trial ? "Dry run, nothing was written; of job " : "Undid job ",
+             output.value("job", ""), ": ", join(parts, ", "), '.');
+}
+
 }  // namespace job_revert_op
 
 Operation job_revert() {
@@ -107,6 +128,7 @@ Operation job_revert() {
                 field("dry_run", &Input::dry_run, "Only tell what would happen, with diffs.",
                       optional)},
       .output = UndoReport::fields(),
+      .told = told,
       .failures = {{Reason::NotFound, "You have no job with that id."},
                    {Reason::Conflict, "The job still runs, or is being undone already."},
                    {Reason::InProgress,

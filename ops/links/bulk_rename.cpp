@@ -94,4 +94,24 @@ Result<BulkRename> rename_in_notes(Context& ctx, const Json& planned, bool dry_r
   return result;
 }
 
+std::string tell_renamed(const Json&, const Json& output) {
+  const auto notes = [&](const char* list) {
+    const auto found = output.find(list);
+    const std::size_t count = found == output.end() ? 0 : found->size();
+    return std::pair(count, cat(count, count == 1 ? " note" : " notes"));
+  };
+  const auto [changed, changed_notes] = notes("changed");
+  const auto [failed, failed_notes] = notes("failed");
+  const std::string what = cat(output.value("from", ""), " to ", output.value("to", ""));
+  std::string line =
+      output.value("dry_run", false)
+          ? cat("Dry run, nothing was written: ", what, " would change ", changed_notes, '.')
+          : cat("Renamed ", what, " in ", changed_notes, '.');
+  if (failed > 0) line += cat(' ', failed_notes, " left as before; `failed` says why.");
+  const auto mentions = output.find("also_mentions");
+  if (mentions != output.end() && !mentions->empty())
+    line += " Look at `also_mentions`: those were not edited.";
+  return line;
+}
+
 }  // namespace indx

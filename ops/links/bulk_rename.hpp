@@ -29,4 +29,7 @@ Status add_unreadable(Context& ctx, const MayHold& may_hold, std::vector<NotReli
 Result<BulkRename> rename_in_notes(Context& ctx, const Json& planned, bool dry_run,
                                    const RenameNote& rename);
 
+/// One line about the answer of a rename in all notes, by its output alone.
+std::string tell_renamed(const Json& input, const Json& output);
+
 }  // namespace indx

@@ -100,6 +100,7 @@ Operation property_rename() {
                      "Bases, and notes with a query or base block, that may name it; not edited."),
                  field("failed", &Output::failed, "Notes left as they were."),
                  field("partial", &Output::partial, "True: some notes were left as they were.")},
+      .told = tell_renamed,
       .failures = {{Reason::ValidationFailed, "The new name cannot be one of a property."},
                    {Reason::InProgress,
                     "The index is still being filled, or another change rewrites links."}},

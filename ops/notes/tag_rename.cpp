@@ -140,6 +140,7 @@ Operation tag_rename() {
                  field("failed", &Output::failed, "Notes left as they were."),
                  field("partial", &Output::partial, "True: some notes were left as they were."),
                  field("warnings", &Output::warnings, "Set when no note has the tag.")},
+      .told = tell_renamed,
       .failures = {{Reason::ValidationFailed, "One of the two is not a tag."},
                    {Reason::InProgress,
                     "The index is still being filled, or another change rewrites links."}},

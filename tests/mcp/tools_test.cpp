@@ -141,6 +141,44 @@ TEST_CASE("an error is text with code, message and details, and never structured
         std::string::npos);
 }
 
+TEST_CASE("advice after an error fits what failed", "[mcp][B5]") {
+  const auto advice = [](const Error& error, const char* operation) {
+    const Json result = tool_error(error, operation ? &fake_operation(operation) : nullptr);
+    return result["content"].size() > 1 ? text_at(result, 1) : std::string();
+  };
+  const Error note = not_found("No such file.", {{"path", "a.md"}});
+  CHECK(advice(note, "note_read").find("vault_search") != std::string::npos);
+  CHECK(advice(note, nullptr).find("vault_search") != std::string::npos);
+
+  const Error job = not_found("No such job.", {{"id", "01J"}});
+  CHECK(advice(job, "job_cancel").find("job_list") != std::string::npos);
+  CHECK(advice(job, "job_cancel").find("vault_search") == std::string::npos);
+  CHECK(advice(job, "token_create").find("token_list") != std::string::npos);
+  CHECK(advice(job, nullptr).empty());
+  CHECK(
+      advice(not_found("No version 3.", {{"path", "a.md"}, {"version", 3}}), "note_read").empty());
+
+  const std::string declined =
+      advice(make_error(Reason::ConfirmationRequired, "The person declined."), "note_delete");
+  CHECK(declined.find("nothing was changed") != std::string::npos);
+  CHECK(declined.find("with confirmation") == std::string::npos);
+  CHECK(
+      advice(make_error(Reason::Unauthorized, "Who are you?"), nullptr).find("token is missing") !=
+      std::string::npos);
+}
+
+TEST_CASE("a refused call of a group is about the action that was asked for", "[mcp]") {
+  const Operation& first = fake_operation("note_read");
+  const Operation& second = fake_operation("job_cancel");
+  const Tool tool{"group", &tool_groups().front(), {&first, &second}};
+  const Json asked = {{"action", "job_cancel"}}, unknown = {{"action", "nothing"}}, list = {1};
+
+  CHECK(asked_operation(tool, &asked).name == "job_cancel");
+  CHECK(asked_operation(tool, &unknown).name == "note_read");
+  CHECK(asked_operation(tool, &list).name == "note_read");
+  CHECK(asked_operation(tool, nullptr).name == "note_read");
+}
+
 TEST_CASE("a long body is cut alike in text and structured, and both say so", "[mcp][B4]") {
   const std::string body(60'000, 'a');
   const Json result =
@@ -153,6 +191,114 @@ TEST_CASE("a long body is cut alike in text and structured, and both say so", "[
   CHECK(told["body"].get<std::string>().find("[indx cut this text here") != std::string::npos);
   CHECK(told == result["structuredContent"]);
   CHECK(result["_meta"]["indx/cut"].size() == 1);
+}
+
+TEST_CASE("how to see the rest of a cut result is said by what the tool takes", "[mcp][B4]") {
+  const Registry registry = make_registry();
+  const auto advice = [&](const char* name, const Json& output) {
+    const Operation* operation = registry.find(name);
+    REQUIRE(operation);
+    return text_at(tool_result(*operation, output, {}, latest()), 0);
+  };
+  const std::string text(60'000, 'a');
+
+  const std::string job = advice(
+      "job_get", {{"job", {{"id", "01J"}, {"state", "succeeded"}, {"result", {{"text", text}}}}}});
+  CHECK(job.find("action job_events") != std::string::npos);
+  CHECK(job.find("limit") == std::string::npos);
+  CHECK(job.find("heading") == std::string::npos);
+  const std::string ai = advice("ai_summarize", {{"summary", {{"text", text}}}});
+  CHECK(ai.find("narrower scope") != std::string::npos);
+  CHECK(ai.find("heading") == std::string::npos);
+  const std::string note = advice("note_read", {{"path", "a.md"}, {"body", text}});
+  CHECK(note.find("fewer include parts, one heading") != std::string::npos);
+  CHECK(note.find("limit") == std::string::npos);
+  const std::string list = advice("note_list", {{"notes", {{{"path", text}}}}});
+  CHECK(list.find("a lower limit") != std::string::npos);
+  CHECK(list.find("heading") == std::string::npos);
+}
+
+TEST_CASE("the summary says what counts, in words that fit the number", "[mcp][B4]") {
+  const Registry registry = make_registry();
+  const auto summary = [&](const char* name, const Json& output) {
+    const Operation* operation = registry.find(name);
+    REQUIRE(operation);
+    return text_at(tool_result(*operation, output, {}, latest()), 0);
+  };
+
+  CHECK(summary("job_get", {{"job",
+                             {{"id", "01J"},
+                              {"kind", "ai_tag"},
+                              {"state", "running"},
+                              {"progress", {{"done", 12}, {"total", 50}, {"unit", "notes"}}},
+                              {"error", nullptr}}}}) ==
+        "Job 01J (ai_tag) is running: 12 of 50 notes done.");
+  CHECK(summary("job_get", {{"job",
+                             {{"id", "01J"},
+                              {"kind", "ai_tag"},
+                              {"state", "failed"},
+                              {"progress", {{"done", 3}, {"total", nullptr}, {"unit", "notes"}}},
+                              {"error", {{"code", "ai_unavailable"}}}}}}) ==
+        "Job 01J (ai_tag) is failed: 3 notes done; its error is ai_unavailable.");
+  CHECK(summary("job_revert", {{"job", "01J"},
+                               {"dry_run", false},
+                               {"restored", {{{"path", "a.md"}}}},
+                               {"changed_since", {{{"path", "b.md"}}}},
+                               {"missing_version", Json::array()},
+                               {"hidden", 2},
+                               {"diffs_left_out", 0}}) ==
+        "Undid job 01J: 1 file restored, 1 left as changed since, 2 hidden from you and left.");
+  CHECK(summary("tag_rename", {{"from", "a"},
+                               {"to", "b"},
+                               {"dry_run", false},
+                               {"changed", {{{"path", "a.md"}}}},
+                               {"failed", Json::array()}}) == "Renamed a to b in 1 note.");
+  CHECK(summary("property_rename", {{"from", "a"},
+                                    {"to", "b"},
+                                    {"dry_run", true},
+                                    {"changed", {{{"path", "a.md"}}, {{"path", "b.md"}}}},
+                                    {"failed", {{{"path", "c.md"}}}}}) ==
+        "Dry run, nothing was written: a to b would change 2 notes. 1 note left as before; "
+        "`failed` says why.");
+  CHECK(summary("link_unresolved", {{"unresolved", {{{"target", "Gone"}}}}}) ==
+        "Found 1 broken link target. First: Gone.");
+  CHECK(summary("property_list", {{"properties", {{{"name", "due"}}}}}) ==
+        "Found 1 property. First: due.");
+  CHECK(summary("ai_tag", {{"suggestions", Json::array()},
+                           {"estimate",
+                            {{"notes", 9},
+                             {"calls", 3},
+                             {"input_tokens", 4000},
+                             {"output_tokens", 900},
+                             {"cost_usd", 0.02}}}}) ==
+        "Estimate of ai_tag, nothing was done: notes 9, model calls 3, tokens 4000 in and at most "
+        "900 out, at most 0.02 USD.");
+  const Json counts = {
+      {"notes", 5}, {"files", 7}, {"tags", 2}, {"links", 9}, {"unresolved_links", 1}};
+  CHECK(summary("vault_status", {{"counts", counts}, {"indexing", {{"state", "idle"}}}}) ==
+        "Notes: 5, files: 7, tags: 2, links: 9 (unresolved: 1). The index is complete.");
+  CHECK(summary("vault_status", {{"counts", counts},
+                                 {"indexing", {{"state", "indexing"}, {"done", 3}, {"total", 7}}}})
+            .find("still being built: 3 of 7 files are done; ask again soon.") !=
+        std::string::npos);
+}
+
+TEST_CASE("while the index is filled, every summary of what reads it says so", "[mcp]") {
+  constexpr std::string_view kSaid = "The index is still being built; ask again soon.";
+  const Registry registry = make_registry();
+  int seen = 0;
+  for (const Operation& operation : registry.all()) {
+    if (!operation.reads_index) continue;
+    INFO(operation.name);
+    Json output = {{"indexing", true}};
+    if (!operation.list.empty()) output[operation.list] = Json::array();
+    CHECK(text_at(tool_result(operation, output, {}, latest()), 0).ends_with(kSaid));
+    output.erase("indexing");
+    CHECK(text_at(tool_result(operation, output, {}, latest()), 0).find(kSaid) ==
+          std::string::npos);
+    ++seen;
+  }
+  CHECK(seen > 5);
 }
 
 TEST_CASE("cutting takes whole items off long lists and never splits a character", "[mcp]") {
