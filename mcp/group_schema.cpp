@@ -67,7 +67,7 @@ std::string takers(const SharedField& field, const Tool& tool) {
     if (std::find(field.actions.begin(), field.actions.end(), operation->name) ==
         field.actions.end())
       others.push_back(operation->name);
-  return cat("Not ", join(others, ", "), ": ");
+  return cat("All actions but ", join(others, ", "), ": ");
 }
 
 std::string text_of(const SharedField& field, const Tool& tool) {
@@ -80,7 +80,7 @@ std::string text_of(const SharedField& field, const Tool& tool) {
   }
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < field.actions.size(); ++i)
-    parts.push_back(cat(field.actions[i], ": ", field.texts[i]));
+    if (!field.texts[i].empty()) parts.push_back(cat(field.actions[i], ": ", field.texts[i]));
   return join(parts, " ");
 }
 

@@ -128,7 +128,7 @@ Operation base_query() {
                  "groups and summaries.",
       .guidance = "For questions over properties, tags, folders and links that a base of the vault "
                   "answers. To search text use vault_search; to try a query without a file "
-                  "base_query_inline.",
+                  "vault_lists with action base_query_inline.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/bases/{path}/query"},
       .cli = "base query",

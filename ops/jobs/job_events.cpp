@@ -50,7 +50,7 @@ Operation job_events() {
       .name = "job_events",
       .summary = "List what happened to a job, oldest first.",
       .guidance = "Starts, retries, pauses, who asked for them, and each note that it wrote. "
-                  "Progress is in job_get; `/v1/jobs/{id}/events` streams a job live.",
+                  "Progress is in job_get.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/jobs/{id}/history"},
       .cli_positional = {"id"},

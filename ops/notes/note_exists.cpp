@@ -29,7 +29,7 @@ Operation note_exists() {
       .name = "note_exists",
       .title = "Check that a note exists",
       .summary = "Say whether a note exists, and at which etag.",
-      .guidance = "Over REST it is HEAD: 200 or 404, with the ETag header.",
+      .guidance = "Cheaper than note_read when only its etag is wanted.",
       .scopes = {Scope::VaultRead},
       .route = {"HEAD", "/v1/notes/{path}"},
       .cli = "note exists",

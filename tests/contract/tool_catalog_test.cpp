@@ -292,6 +292,33 @@ TEST_CASE("a group says which actions take a field, and what an action lacks is 
   CHECK(filled->repaired == std::vector<std::string>{"direction", "date"});
 }
 
+TEST_CASE("no text of a catalog has an empty part, a route, or an action that looks like a tool",
+          "[contract]") {
+  std::set<std::string> actions;
+  for (const Operation& operation : whole_registry().all())
+    if (!operation.tool_group.empty()) actions.insert(operation.name);
+  for (const auto& scopes : kTokenKinds)
+    for (const auto& tool : catalog_of(scopes)) {
+      INFO(tool["name"]);
+      const auto text = tool["description"].get<std::string>();
+      CHECK(text.find("REST") == std::string::npos);
+      CHECK(text.find("/v1/") == std::string::npos);
+      if (!find_tool_group(tool["name"].get<std::string>()))
+        for (const auto& action : actions) {
+          INFO(action);
+          const auto at = text.find(action);
+          if (at != std::string::npos) CHECK(text.substr(0, at).ends_with("action "));
+        }
+      for (const auto& field : tool["inputSchema"]["properties"]) {
+        const std::string told = field.value("description", "");
+        INFO(told);
+        CHECK(told.find(":  ") == std::string::npos);
+        CHECK_FALSE(told.ends_with(": "));
+        CHECK(told.rfind("Not ", 0) != 0);
+      }
+    }
+}
+
 TEST_CASE("a file comes with a call as text or base64, one of them", "[contract][B2]") {
   const auto tool = find_tool(whole_registry(), "vault_manage");
   REQUIRE(tool);
