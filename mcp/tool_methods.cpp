@@ -66,9 +66,15 @@ struct ToolMethods::Work {
 
   std::optional<std::string> revision = {};  ///< nullopt: the answer is not kept
   std::string replay_key = {};
+  std::string job_id = {};         ///< of the job that made the answer; empty: none
   int limit = 0, pages_tried = 0;  ///< of a page that was asked for again because it was too long
 
   const Operation& operation() const { return *arguments.operation; }
+  /// AI that only suggests writes nothing.
+  bool may_have_written() const {
+    if (!operation().is_ai) return operation().effect != Effect::Reads;
+    return arguments.input.value("apply", false) || arguments.input.contains("write");
+  }
   void answer_with(Json output, const FileBytes* file, bool is_replay) const;
 };
 
@@ -81,6 +87,14 @@ void ToolMethods::Work::answer_with(Json output, const FileBytes* file, bool is_
       result["content"].push_back(std::move(image));
   if (is_replay) result["_meta"]["indx/replayed"] = true;
   if (limit > 0) result["_meta"]["indx/limit"] = limit;
+  if (!job_id.empty()) {
+    result["_meta"]["indx/job_id"] = job_id;
+    if (may_have_written())
+      result["content"].push_back(
+          {{"type", "text"},
+           {"text", cat("Done as job ", job_id,
+                        "; job_manage with action job_revert and this id undoes it.")}});
+  }
   call->answer_result(std::move(result));
 }
 
@@ -217,6 +231,12 @@ void ToolMethods::finish(const std::shared_ptr<Work>& work, const Answer& answer
   if (work->task_use == TaskUse::AtOnce)
     return answer_created_task(work->services, *work->follower, work->peer, work->call,
                                work->progress_token, answer, work->arguments.repaired);
+  if (answer.result && !answer.is_accepted)
+    if (const int limit = smaller_limit(work->operation(), *answer.result);
+        limit > 0 && work->pages_tried++ < kMostPageTries) {
+      work->limit = limit;
+      return start(work);
+    }
   work->log.answered(answer);
   if (work->meter) work->meter->flush();
   if (!answer.result)
@@ -226,13 +246,9 @@ void ToolMethods::finish(const std::shared_ptr<Work>& work, const Answer& answer
     const std::string state = job ? string_member(*job, "state").value_or("ready") : "ready";
     return work->call->answer_result(tool_job_result(answer.job_id, state, *work->peer.protocol));
   }
-  if (const int limit = smaller_limit(work->operation(), *answer.result);
-      limit > 0 && work->pages_tried++ < kMostPageTries) {
-    work->limit = limit;
-    return start(work);
-  }
   if (work->revision && work->limit == 0)
     work->replays->put(work->replay_key, *work->revision, *answer.result);
+  work->job_id = answer.job_id;
   work->answer_with(*answer.result, answer.file.get(), false);
 }
 
