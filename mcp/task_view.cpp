@@ -93,11 +93,27 @@ Json task_with_result(const Json& record, const Registry& registry, const Protoc
   return task;
 }
 
+void name_job(Json& result, const Operation& operation, const Json& input,
+              const std::string& job_id) {
+  result["_meta"]["indx/job_id"] = job_id;
+  // AI that only suggests writes nothing.
+  const bool may_have_written =
+      operation.is_ai ? input.value("apply", Json()) == true || input.contains("write")
+                      : operation.effect != Effect::Reads;
+  if (may_have_written)
+    result["content"].push_back(
+        {{"type", "text"},
+         {"text", cat("Done as job ", job_id,
+                      "; job_manage with action job_revert and this id undoes it.")}});
+}
+
 Json task_result(const Json& record, const Operation& operation, const Protocol& protocol) {
   const auto outcome = outcome_of(record);
-  return outcome
-             ? tool_result(operation, *outcome, {}, protocol, record.value("input", Json::object()))
-             : tool_error(outcome.error(), &operation);
+  if (!outcome) return tool_error(outcome.error(), &operation);
+  const Json input = record.value("input", Json::object());
+  Json result = tool_result(operation, *outcome, {}, protocol, input);
+  name_job(result, operation, input, record.value("id", ""));
+  return result;
 }
 
 }  // namespace indx

@@ -6,6 +6,7 @@
 #include "mcp/operation_call.hpp"
 #include "mcp/progress_meter.hpp"
 #include "mcp/result_size.hpp"
+#include "mcp/task_view.hpp"
 #include "mcp/tool_files.hpp"
 
 #include <algorithm>
@@ -70,11 +71,6 @@ struct ToolMethods::Work {
   int limit = 0, pages_tried = 0;  ///< of a page that was asked for again because it was too long
 
   const Operation& operation() const { return *arguments.operation; }
-  /// AI that only suggests writes nothing.
-  bool may_have_written() const {
-    if (!operation().is_ai) return operation().effect != Effect::Reads;
-    return arguments.input.value("apply", false) || arguments.input.contains("write");
-  }
   void answer_with(Json output, const FileBytes* file, bool is_replay) const;
 };
 
@@ -87,14 +83,7 @@ void ToolMethods::Work::answer_with(Json output, const FileBytes* file, bool is_
       result["content"].push_back(std::move(image));
   if (is_replay) result["_meta"]["indx/replayed"] = true;
   if (limit > 0) result["_meta"]["indx/limit"] = limit;
-  if (!job_id.empty()) {
-    result["_meta"]["indx/job_id"] = job_id;
-    if (may_have_written())
-      result["content"].push_back(
-          {{"type", "text"},
-           {"text", cat("Done as job ", job_id,
-                        "; job_manage with action job_revert and this id undoes it.")}});
-  }
+  if (!job_id.empty()) name_job(result, operation(), arguments.input, job_id);
   call->answer_result(std::move(result));
 }
 
