@@ -1,6 +1,7 @@
 #include "ops/ai/ai_scope.hpp"
 
 #include "base/text.hpp"
+#include "ops/links.hpp"
 #include "ops/search/retrieval.hpp"
 
 #include <algorithm>
@@ -168,6 +169,10 @@ bool ai_may_read(const AiConfig& config, const std::string& path) {
 
 Result<ScopePaths> scope_paths(Context& ctx, const AiScope& scope) {
   ScopePaths result;
+  // What is asked of a part of the index would be done for a part of the notes.
+  const bool is_named_alone = scope.kind == "note" && scope.include_linked == 0;
+  if (scope.kind != "paths" && !is_named_alone && !has_whole_index(ctx))
+    INDX_TRY(ctx.links().wait_for_index());
   const auto all = INDX_TRY(all_paths(ctx, scope, result.warnings));
   const PathScope caller = ctx.principal().path_scope();
   const bool is_named = scope.kind == "paths";
