@@ -106,7 +106,9 @@ std::optional<std::string> tell_estimate(const Operation& operation, const Json&
 
 /// Not worth a word when it is so: nothing of it came up.
 bool is_noise(const std::string& key, const Json& value) {
-  if (value.is_array()) return value.empty();
+  if (value.is_array())
+    return value.empty() &&
+           (key == "warnings" || key == "failed" || key == "applied" || key == "proposed_patches");
   if (key.ends_with("_left_out") || key == "hidden") return value == 0;
   return (key == "dry_run" || key == "partial" || key == "truncated") && value == false;
 }
@@ -117,7 +119,10 @@ std::string tell_facts(const Operation& operation, const Json& output) {
     if (key == kIndexing || is_noise(key, value)) continue;
     const std::string words = replace_all(key, "_", " ");
     if (value.is_array())
-      facts.push_back(cat(value.size(), ' ', words_of(key, value.size())));
+      facts.push_back(cat(value.empty() ? "no" : std::to_string(value.size()), ' ',
+                          words_of(key, value.size())));
+    else if (key == "scope_resolved" && value.is_object() && value.contains("count"))
+      facts.push_back("notes in scope " + value["count"].dump());
     else if (value.is_boolean() || value.is_number())
       facts.push_back(cat(words, ' ', value.dump()));
     else if (value.is_string() && !value.get_ref<const std::string&>().empty() &&

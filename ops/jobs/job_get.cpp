@@ -28,7 +28,7 @@ Result<Output> run(Context& ctx, const Input& in) {
   return out;
 }
 
-/// `Job 01J… (ai_tag) is running: 12 of 50 notes done.`
+/// `Job 01J… (ai_tag): running, 12 of 50 notes done.`
 std::string told(const Json&, const Json& output) {
   const Json job = output.value("job", Json::object());
   const auto member = [](const Json& object, const char* key) {
@@ -40,11 +40,11 @@ std::string told(const Json&, const Json& output) {
     return value.is_string() ? value.get<std::string>() : std::string();
   };
   std::string line =
-      cat("Job ", text(job, "id"), " (", text(job, "kind"), ") is ", text(job, "state"));
+      cat("Job ", text(job, "id"), " (", text(job, "kind"), "): ", text(job, "state"));
   const Json progress = member(job, "progress");
   if (progress.is_object() && member(progress, "done").is_number()) {
     const Json total = member(progress, "total");
-    line += cat(": ", progress["done"].dump(), total.is_number() ? " of " + total.dump() : "", ' ',
+    line += cat(", ", progress["done"].dump(), total.is_number() ? " of " + total.dump() : "", ' ',
                 text(progress, "unit"), " done");
   }
   if (const Json error = member(job, "error"); error.is_object())

@@ -232,14 +232,14 @@ TEST_CASE("the summary says what counts, in words that fit the number", "[mcp][B
                               {"state", "running"},
                               {"progress", {{"done", 12}, {"total", 50}, {"unit", "notes"}}},
                               {"error", nullptr}}}}) ==
-        "Job 01J (ai_tag) is running: 12 of 50 notes done.");
+        "Job 01J (ai_tag): running, 12 of 50 notes done.");
   CHECK(summary("job_get", {{"job",
                              {{"id", "01J"},
                               {"kind", "ai_tag"},
                               {"state", "failed"},
                               {"progress", {{"done", 3}, {"total", nullptr}, {"unit", "notes"}}},
                               {"error", {{"code", "ai_unavailable"}}}}}}) ==
-        "Job 01J (ai_tag) is failed: 3 notes done; its error is ai_unavailable.");
+        "Job 01J (ai_tag): failed, 3 notes done; its error is ai_unavailable.");
   CHECK(summary("job_revert", {{"job", "01J"},
                                {"dry_run", false},
                                {"restored", {{{"path", "a.md"}}}},
@@ -273,6 +273,13 @@ TEST_CASE("the summary says what counts, in words that fit the number", "[mcp][B
                              {"cost_usd", 0.02}}}}) ==
         "Estimate of ai_tag, nothing was done: notes 9, model calls 3, tokens 4000 in and at most "
         "900 out, at most 0.02 USD.");
+  CHECK(summary("note_similar",
+                {{"path", "a.md"}, {"notes", Json::array()}, {"warnings", Json::array()}}) ==
+        "note_similar: path a.md, no notes.");
+  CHECK(summary("ai_summarize", {{"scope_resolved", {{"kind", "glob"}, {"count", 3}}},
+                                 {"source", "extractive"},
+                                 {"warnings", Json::array()}}) ==
+        "ai_summarize: notes in scope 3, source extractive.");
   const Json counts = {
       {"notes", 5}, {"files", 7}, {"tags", 2}, {"links", 9}, {"unresolved_links", 1}};
   CHECK(summary("vault_status", {{"counts", counts}, {"indexing", {{"state", "idle"}}}}) ==
