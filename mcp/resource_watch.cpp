@@ -1,5 +1,6 @@
 #include "mcp/resource_watch.hpp"
 
+#include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/synthetic_resources.hpp"
@@ -13,6 +14,10 @@ namespace {
 
 using Kind = ResourceUri::Kind;
 using Question = ResourceWatch::Question;
+
+/// Each pattern is held against each changed file, and each wildcard multiplies the ways to try.
+constexpr std::ptrdiff_t kMostWildcards = 12;
+bool is_wildcard(char c) { return c == '*' || c == '?' || c == '{' || c == '['; }
 
 constexpr std::string_view kSearch = "vault_search", kSummarize = "ai_summarize";
 
@@ -54,6 +59,8 @@ Result<ResourceWatch> make_watch(const std::string& uri, const Registry& registr
       watch.paths = {target.path};
       break;
     case Kind::Glob:
+      if (std::count_if(target.path.begin(), target.path.end(), is_wildcard) > kMostWildcards)
+        return invalid(cat("A pattern to watch has at most ", kMostWildcards, " wildcards."));
       watch.glob = target.path;
       watch.names_files = true;
       break;

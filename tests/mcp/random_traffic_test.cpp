@@ -258,15 +258,17 @@ class TrafficClient {
   /// Sends something and waits until the server has seen it. What the server did wrong; empty:
   /// nothing.
   std::string step() {
-    if (dispatcher_.held() > 20 || maker_.pick(10) == 0) dispatcher_.answer_one(maker_.pick(64));
+    if (dispatcher_.held() > 20 || maker_.pick(10) == 0) {
+      dispatcher_.answer_one(maker_.pick(64));
+      // It is on its way before anything is sent that could cancel the call.
+      if (!pass_barrier()) return "the server hangs";
+    }
     std::string line = replace_all(maker_.line(), "\n", " ");
     const std::size_t held_before = dispatcher_.held_so_far();
     expect(line);
     send(line);
     last_ = std::move(line);
-    const std::string barrier = cat("barrier-", ++steps_);
-    send(Json{{"jsonrpc", "2.0"}, {"id", barrier}, {"method", "ping"}}.dump());
-    if (!read_until([&] { return passed_barrier_ == barrier; })) return "the server hangs";
+    if (!pass_barrier()) return "the server hangs";
     const bool is_held = dispatcher_.held_so_far() > held_before;
     if (must_be_answered_ && !is_held)
       if (!read_until([&] { return !must_be_answered_; })) return "a request was not answered";
@@ -287,6 +289,12 @@ class TrafficClient {
   const std::string& last() const { return last_; }
 
  private:
+  /// Whatever the server said before is read.
+  bool pass_barrier() {
+    const std::string barrier = cat("barrier-", ++barriers_);
+    send(Json{{"jsonrpc", "2.0"}, {"id", barrier}, {"method", "ping"}}.dump());
+    return read_until([&] { return passed_barrier_ == barrier; });
+  }
   static bool is_id(const Json& id) { return id.is_string() || id.is_number_integer(); }
   static bool is_whole(const Json& message) {
     return message.is_object() && message.value("jsonrpc", Json()) == "2.0" &&
@@ -434,7 +442,7 @@ class TrafficClient {
   std::map<std::string, int> owed_, possible_;  // answers by id: that must come, that may
   bool must_be_answered_ = false, may_be_refused_ = true;
   std::string asked_, passed_barrier_, rest_, last_, fault_;
-  std::size_t steps_ = 0, requests_ = 0;
+  std::size_t barriers_ = 0, requests_ = 0;
 };
 
 void expect_sound_traffic(TrafficClient& client) {

@@ -129,6 +129,16 @@ TEST_CASE("a change of very many notes at once is told in one message", "[mcp][B
   CHECK(std::find(uris.begin(), uris.end(), "vault://Daily/**") != uris.end());
 }
 
+TEST_CASE("a pattern with very many wildcards is not watched", "[mcp]") {
+  WatchedVault vault;
+  McpTestPeer client(vault.server);
+  std::string pattern = "vault://Public/";
+  for (int i = 0; i < 20; ++i) pattern += "*a";
+
+  CHECK_FALSE(subscribes(client, pattern));
+  CHECK(subscribes(client, "vault://Public/*a*/**"));
+}
+
 TEST_CASE("after unsubscribe nothing comes", "[mcp][B57]") {
   WatchedVault vault;
   McpTestPeer client(vault.server);
