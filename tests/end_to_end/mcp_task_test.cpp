@@ -258,7 +258,11 @@ TEST_CASE("an answer of AI is told as it is made, and ends as one without a toke
   REQUIRE(plain.size() == 1);
   REQUIRE(told.size() > 1);
   INFO(told.back().dump());
-  CHECK(told.back()["result"] == plain.back()["result"]);
+  const auto of_any_job = [](Json result) {
+    result.erase("_meta");  // each names its own job
+    return result;
+  };
+  CHECK(of_any_job(told.back()["result"]) == of_any_job(plain.back()["result"]));
   CHECK(told.back()["result"]["structuredContent"]["summary"]["text"] == text);
   std::string joined;
   Json citations = Json::array(), usage;

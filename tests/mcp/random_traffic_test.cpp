@@ -260,7 +260,10 @@ class TrafficClient {
   std::string step() {
     if (dispatcher_.held() > 20 || maker_.pick(10) == 0) {
       dispatcher_.answer_one(maker_.pick(64));
-      // It is on its way before anything is sent that could cancel the call.
+      // It is on its way before anything is sent that could cancel the call. It may be that of a
+      // batch, with refusals in it.
+      may_be_refused_ = true;
+      must_be_answered_ = false;
       if (!pass_barrier()) return "the server hangs";
     }
     std::string line = replace_all(maker_.line(), "\n", " ");
