@@ -117,6 +117,12 @@ McpOptions mcp_options(const Config& config) {
   return options;
 }
 
+/// The client is gone, so nobody waits for what does not stop in time: the next start settles it.
+void drop_stuck_work() {
+  log_warn("work that did not stop in time was cut off; the next start goes on with it");
+  ::_exit(0);
+}
+
 Result<Principal> mcp_principal(const Json& input) {
   Principal principal = owner_principal(Surface::Mcp);
   principal.scopes.clear();
@@ -178,7 +184,7 @@ int run_mcp_serve(const Invocation& invocation, const Environment& env, const Re
       return dispatcher ? client.serve(**dispatcher) : print_error(dispatcher.error());
     }
     EngineOptions options;
-    options.on_stuck_stop = end_stuck_process;
+    options.on_stuck_stop = drop_stuck_work;
     auto engine = Engine::start(*config, registry, options);
     if (!engine && engine.error().reason == Reason::VaultLocked && attempt < 2) continue;
     return engine ? serve_here(**engine, registry, client) : print_error(engine.error());
