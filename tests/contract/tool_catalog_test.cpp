@@ -252,7 +252,7 @@ TEST_CASE("tools of AI are listed where their role is there", "[contract][B11]")
     }
 }
 
-TEST_CASE("the tools of AI take what their routes take", "[contract][B12]") {
+TEST_CASE("the tools of AI take what their routes take", "[contract]") {
   const Json catalog = catalog_of({Scope::VaultRead, Scope::VaultWrite});
   int compared = 0;
   for (const Operation& operation : whole_registry().all()) {

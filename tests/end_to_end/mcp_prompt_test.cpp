@@ -146,7 +146,7 @@ TEST_CASE("the weekly prompt lists changes of this week and none of another",
   CHECK_FALSE(prompt_says(then, "Lone.md"));
 }
 
-TEST_CASE("completion offers days for prompts and paths for resources", "[end_to_end][mcp][B62]") {
+TEST_CASE("completion offers days for prompts and paths for resources", "[end_to_end][mcp]") {
   const TempFolder vault;
   fill_prompt_vault(vault);
   PromptClient client(vault, {"--scopes", "vault:read,path:Daily/**"});

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 namespace indx {
 namespace {
@@ -194,7 +195,7 @@ const Json kRecord = {{"type", "object"},
 }  // namespace
 
 TEST_CASE("reading tools answer what their routes and commands answer",
-          "[end_to_end][B14][B15][B16][B17][B18][B19][B20][B21][B22][B23][B24][B25][B26][B27]"
+          "[end_to_end][B15][B16][B17][B18][B19][B20][B21][B22][B23][B24][B25][B26][B27]"
           "[B28][B29][B68]") {
   compare_reads({{"vault_status", Json::object()},
                  {"note_read", kNote},
@@ -239,6 +240,7 @@ TEST_CASE("writing tools write and answer what their routes and commands do",
        {"note_move", {{"from", "New.md"}, {"to", "inbox/New.md"}}},
        {"note_delete", {{"path", "inbox/New.md"}}},
        {"tag_rename", {{"from", "meeting"}, {"to", "gathering"}, {"dry_run", true}}},
+       {"tag_rename", {{"from", "meeting"}, {"to", "gathering"}}},
        {"canvas_write",
         {{"path", "boards/B.canvas"},
          {"canvas", {{"nodes", Json::array()}, {"edges", Json::array()}}}}},
@@ -485,6 +487,29 @@ TEST_CASE("a server without AI refuses its tools, and does not list them", "[end
   const Json told = client.call("ai_ask", {{"question", "q"}});
   CHECK(told["isError"] == true);
   CHECK(Json::parse(told["content"][0]["text"].get<std::string>())["code"] == "ai_unavailable");
+}
+
+TEST_CASE("one call tells an agent what AI there is, and resources of it are offered",
+          "[end_to_end][B14]") {
+  const TempFolder vault;
+  copy_sample(vault);
+  RunningServer server(vault, {}, kToolEnv);
+  const McpHttpClient client(server);
+
+  const Json told = client.call("ai_status", Json::object())["structuredContent"];
+  CHECK(told["provider"] == "builtin");
+  CHECK(told["model"].is_string());
+  CHECK(told["cache"]["enabled"].is_boolean());
+  CHECK(told["spend_today_usd"] == 0.0);
+
+  std::set<std::string> templates;
+  const Json offered = client.post("resources/templates/list", Json::object()).body["result"];
+  for (const Json& row : offered["resourceTemplates"])
+    templates.insert(row["uriTemplate"].get<std::string>());
+  CHECK(std::any_of(templates.begin(), templates.end(),
+                    [](const auto& uri) { return uri.starts_with("ai://summary/"); }));
+  CHECK(std::any_of(templates.begin(), templates.end(),
+                    [](const auto& uri) { return uri.starts_with("ai://moc/"); }));
 }
 
 }  // namespace indx

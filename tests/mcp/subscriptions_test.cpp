@@ -223,8 +223,7 @@ TEST_CASE("without AI its resources cannot be subscribed to", "[mcp][B60]") {
   CHECK(answer["error"]["data"]["code"] == "ai_unavailable");
 }
 
-TEST_CASE("a session hears once that notes came or went, and not when they only change",
-          "[mcp][B55]") {
+TEST_CASE("a session hears once that notes came or went, and not when they only change", "[mcp]") {
   WatchedVault vault;
   McpTestPeer client(vault.server);
   client.notify("notifications/initialized");

@@ -52,7 +52,7 @@ TEST_CASE("every tool states all four hints, derived from its effect", "[mcp][B3
   CHECK(fake_descriptor("vault_reindex")["annotations"]["idempotentHint"] == true);
 }
 
-TEST_CASE("a tool's schemas are the portable projections of the operation's", "[mcp][B3][B12]") {
+TEST_CASE("a tool's schemas are the portable projections of the operation's", "[mcp][B3]") {
   FakeMcpDispatcher dispatcher;
   for (const Operation& operation : dispatcher.registry().all()) {
     if (!operation.tool_group.empty()) continue;
