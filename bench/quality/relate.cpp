@@ -110,8 +110,13 @@ Rankings related(const QualityVault& vault, const std::map<std::string, Source>&
       report.fail(cat("relate: ", answer.error().message));
       return result;
     }
+    // Edges are listed by similarity; what chooses and ranks them is the score.
+    std::vector<std::pair<double, std::string>> ranked;
     for (const auto& edge : answer->value("edges", Json::array()))
-      result[path].push_back(edge["dst_path"]);
+      ranked.emplace_back(edge["score"].get<double>(), edge["dst_path"].get<std::string>());
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (auto& [score, to] : ranked) result[path].push_back(std::move(to));
   }
   return result;
 }
