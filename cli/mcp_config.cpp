@@ -1,5 +1,6 @@
 #include "cli/mcp_config.hpp"
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "cli/output.hpp"
 #include "cli/place.hpp"
@@ -105,8 +106,7 @@ std::string json_block(const Host& host, const McpEntry& entry) {
 
 /// A string of JSON is one of TOML too, for what JSON escapes TOML escapes alike; but for DEL.
 std::string toml_string(const std::string& text) {
-  return replace_all(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace), "\x7f",
-                     "\\u007F");
+  return replace_all(json_text(text), "\x7f", "\\u007F");
 }
 
 std::string toml_block(const Host& host, const McpEntry& entry) {
