@@ -2,6 +2,7 @@
 
 #include "base/config_table.hpp"
 #include "base/edit_distance.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -122,9 +123,7 @@ Status check_members(const Json& object, const std::string& prefix,
     const auto* setting = name.find('.') == name.npos ? find_config_key(key) : nullptr;
     if (setting != nullptr && setting->in_file) {
       if (!has_kind(value, setting->kind))
-        return bad_value(*setting, Origin::File,
-                         value.dump(-1, ' ', false, Json::error_handler_t::replace),
-                         allowed_values(*setting));
+        return bad_value(*setting, Origin::File, json_text(value), allowed_values(*setting));
     } else if (name.find('.') == name.npos && is_group(key)) {
       if (!value.is_object())
         return bad_file(cat(key, " must be an object in ", kFileName, "."), {{"key", key}});
