@@ -75,7 +75,8 @@ Result<ResourceWatch> make_watch(const std::string& uri, const Registry& registr
       follow_scope(target.scope, watch);
       break;
     default:
-      watch.question = Question{operation->name, INDX_TRY(operation_input(target, *operation))};
+      Json input = INDX_TRY(operation_input(target, *operation));
+      watch.question = Question{operation->name, std::move(input)};
   }
   return watch;
 }
