@@ -147,10 +147,11 @@ Result<Principal> mcp_principal(const Json& input) {
     principal.scopes = {Scope::VaultRead, Scope::VaultWrite};
     return principal;
   }
+  std::vector<std::string> globs;
   for (const auto& item : *given) {
     const std::string text(trim(item.get_ref<const std::string&>()));
     if (text.starts_with("path:")) {
-      principal.path_globs.push_back(text.substr(5));
+      globs.push_back(text.substr(5));
       continue;
     }
     const auto scope = parse_scope(text);
@@ -161,6 +162,7 @@ Result<Principal> mcp_principal(const Json& input) {
     principal.scopes.insert(*scope);
   }
   if (principal.scopes.empty()) principal.scopes = {Scope::VaultRead, Scope::VaultWrite};
+  if (!globs.empty()) principal.bind_to(std::move(globs));
   return principal;
 }
 

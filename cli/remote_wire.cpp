@@ -24,7 +24,7 @@ HttpClientRequest RemoteWire::request(const std::string& method, const std::stri
   request.headers.emplace_back("X-Indx-Surface", std::string(name(principal->surface)));
   std::vector<std::string> scopes;
   for (const Scope scope : principal->scopes) scopes.emplace_back(name(scope));
-  for (const auto& glob : principal->path_globs) scopes.push_back("path:" + glob);
+  for (const auto& glob : principal->path_globs) scopes.push_back("path:" + percent_encode(glob));
   if (!scopes.empty()) request.headers.emplace_back("X-Indx-Scopes", join(scopes, " "));
   return request;
 }

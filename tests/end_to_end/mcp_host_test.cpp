@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 namespace indx {
 namespace {
@@ -155,6 +156,35 @@ TEST_CASE("a server that will refuse every call is told in the host's log at the
   server.kill();
   const auto dead = host_of(server.url(), server.token());
   CHECK(is_warned(*dead, "unavailable"));
+}
+
+TEST_CASE("a host that sees some folders knows nothing of the owner's jobs",
+          "[end_to_end][B7]") {
+  const TempFolder vault;
+  vault.write("private/Secret.md", "# Secret\n\n#old\n");
+  vault.write("Public/Plan.md", "# Plan\n\n#old\n");
+  const bool is_served = GENERATE(false, true);
+  CAPTURE(is_served);
+  REQUIRE(run_indx({"--vault", vault.path(), "vault", "index", "--rebuild"}).code == 0);
+  std::optional<RunningServer> server;
+  if (is_served) server.emplace(vault);
+
+  const auto jobs_of = [&](const std::string& scopes) {
+    Process process(
+        indx_spec({"--vault", vault.path(), "mcp", "serve", "--stdio", "--scopes", scopes}));
+    process.write(host_hello() + host_call(2, "vault_lists", {{"action", "job_list"}}));
+    CHECK(wait_for_answer(process, 2));
+    const Json result = host_answer(process.out(), 2)["result"];
+    INFO(result.dump());
+    CHECK(result["isError"] == false);
+    const Json jobs = result["structuredContent"]["jobs"];
+    process.close_input();
+    CHECK(process.wait() == 0);
+    return jobs;
+  };
+  CHECK(jobs_of("vault:read,vault:admin").size() == 1);
+  CHECK(jobs_of("vault:read,path:Public/**").empty());
+  CHECK(jobs_of("vault:admin,path:My Notes/**").empty());
 }
 
 TEST_CASE("a large vault that was never indexed does not keep a host waiting",
