@@ -161,13 +161,26 @@ std::string shown_cuts(std::vector<std::string> cuts) {
   return more == 0 ? join(cuts, "; ") : cat(join(cuts, "; "), "; and ", more, " more places");
 }
 
+/// The lists that were cut, by their names in the result of a job; `NAME` where none was.
+std::vector<std::string> cut_lists(const std::vector<std::string>& cuts) {
+  std::vector<std::string> names;
+  for (const auto& cut : cuts) {
+    std::string name = cut.substr(0, cut.find(' '));
+    if (!cut.ends_with(" items") || name.find('[') != name.npos) continue;
+    if (name.starts_with("job.result.")) name.erase(0, 11);  // as job_get shows it
+    names.push_back(std::move(name));
+  }
+  if (names.empty()) names.emplace_back("NAME");
+  return names;
+}
+
 /// How to get at the rest, in terms of what this operation takes. `job_id` of a job that keeps the
 /// result; empty: none does.
 std::string how_to_continue(const Operation& operation, const Json& output,
-                            const std::string& job_id) {
+                            const std::string& job_id, const std::vector<std::string>& cuts) {
   if (!job_id.empty())
-    return cat("To see the rest page by page, call vault_lists with action job_result and id ",
-               job_id, ".");
+    return cat("To see the rest page by page, call vault_lists with action job_result, id ", job_id,
+               " and list ", join(cut_lists(cuts), " or "), ".");
   const std::array<std::pair<const char*, const char*>, 5> narrower = {
       {{"limit", "a lower limit"},
        {"include", "fewer include parts"},
@@ -221,7 +234,7 @@ Json tool_result(const Operation& operation, const Json& output,
   std::string summary = tool_summary(operation, input, portable);
   if (!cuts.empty())
     summary += cat(" The result is cut: ", shown_cuts(cuts), ". ",
-                   how_to_continue(operation, portable, kept_by(operation, input, job_id)));
+                   how_to_continue(operation, portable, kept_by(operation, input, job_id), cuts));
   Json result = {{"content", Json::array({text_block(summary), text_block(dump_rpc(shown))})}};
   if (protocol.has_structured_content) result["structuredContent"] = shown;
   result["isError"] = false;

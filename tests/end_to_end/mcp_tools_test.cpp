@@ -508,7 +508,8 @@ TEST_CASE("the rest of a result that is too long for one answer comes in pages",
   INFO(summary);
   CHECK(cut["structuredContent"].dump().size() < 40'000);
   const std::string id = cut["_meta"]["indx/job_id"];
-  REQUIRE(summary.find("job_result and id " + id) != std::string::npos);
+  REQUIRE(summary.find("action job_result, id " + id + " and list ") != std::string::npos);
+  CHECK(summary.find("suggestions or ") != std::string::npos);
 
   std::set<std::string> seen;
   Json arguments = {{"action", "job_result"}, {"id", id}, {"list", "suggestions"}, {"limit", 1000}};
