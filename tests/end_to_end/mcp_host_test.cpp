@@ -158,8 +158,7 @@ TEST_CASE("a server that will refuse every call is told in the host's log at the
   CHECK(is_warned(*dead, "unavailable"));
 }
 
-TEST_CASE("a host that sees some folders knows nothing of the owner's jobs",
-          "[end_to_end][B7]") {
+TEST_CASE("a host that sees some folders knows nothing of the owner's jobs", "[end_to_end][B7]") {
   const TempFolder vault;
   vault.write("private/Secret.md", "# Secret\n\n#old\n");
   vault.write("Public/Plan.md", "# Plan\n\n#old\n");
