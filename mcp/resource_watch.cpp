@@ -53,8 +53,9 @@ Result<ResourceWatch> make_watch(const std::string& uri, const Registry& registr
   const Operation* operation = registry.find(operation_name_of(target));
   if (!operation || !may_call(principal, *operation)) return not_found("No such resource.");
   if (!operation->is_listed(roles)) return operation->lacks_role();
+  Json input;
   if (target.kind != Kind::Glob) {  // a pattern cannot be read
-    Json input = INDX_TRY(operation_input(target, *operation));
+    input = INDX_TRY(operation_input(target, *operation));
     // What a read would refuse has nothing to tell of either.
     INDX_TRY(validate(operation->input, input));
   }
@@ -75,7 +76,6 @@ Result<ResourceWatch> make_watch(const std::string& uri, const Registry& registr
       follow_scope(target.scope, watch);
       break;
     default:
-      Json input = INDX_TRY(operation_input(target, *operation));
       watch.question = Question{operation->name, std::move(input)};
   }
   return watch;

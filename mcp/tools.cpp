@@ -161,7 +161,7 @@ std::string shown_cuts(std::vector<std::string> cuts) {
   return more == 0 ? join(cuts, "; ") : cat(join(cuts, "; "), "; and ", more, " more places");
 }
 
-/// The lists that were cut, by their names in the result of a job; `NAME` where none was.
+/// The lists that were cut, by their names in the result of a job.
 std::vector<std::string> cut_lists(const std::vector<std::string>& cuts) {
   std::vector<std::string> names;
   for (const auto& cut : cuts) {
@@ -170,7 +170,6 @@ std::vector<std::string> cut_lists(const std::vector<std::string>& cuts) {
     if (name.starts_with("job.result.")) name.erase(0, 11);  // as job_get shows it
     names.push_back(std::move(name));
   }
-  if (names.empty()) names.emplace_back("NAME");
   return names;
 }
 
@@ -178,9 +177,12 @@ std::vector<std::string> cut_lists(const std::vector<std::string>& cuts) {
 /// result; empty: none does.
 std::string how_to_continue(const Operation& operation, const Json& output,
                             const std::string& job_id, const std::vector<std::string>& cuts) {
-  if (!job_id.empty())
+  const auto lists = cut_lists(cuts);
+  if (!job_id.empty() && !lists.empty())
     return cat("To see the rest page by page, call vault_lists with action job_result, id ", job_id,
-               " and list ", join(cut_lists(cuts), " or "), ".");
+               " and list ", join(lists, " or "), ".");
+  if (operation.name == "job_get")
+    return cat("`indx job get ", job_id, "` on the command line shows it whole.");
   const std::array<std::pair<const char*, const char*>, 5> narrower = {
       {{"limit", "a lower limit"},
        {"include", "fewer include parts"},

@@ -206,15 +206,16 @@ TEST_CASE("how to see the rest of a cut result is said by what the tool takes", 
   const std::string job = advice(
       "job_get", {{"job", {{"id", "01J"}, {"state", "succeeded"}, {"result", {{"text", text}}}}}},
       {{"id", "01J"}});
-  CHECK(job.find("action job_result, id 01J and list NAME") != std::string::npos);
+  CHECK(job.find("`indx job get 01J`") != std::string::npos);  // a text has no pages
   CHECK(job.find("limit") == std::string::npos);
   CHECK(job.find("heading") == std::string::npos);
   const std::string ai = advice("ai_summarize", {{"summary", {{"text", text}}}});
   CHECK(ai.find("narrower scope") != std::string::npos);
   CHECK(ai.find("heading") == std::string::npos);
-  const std::string kept =
-      advice("ai_summarize", {{"summary", {{"text", text}}}}, Json::object(), "01K");
-  CHECK(kept.find("action job_result, id 01K and list NAME") != std::string::npos);
+  const Json rows(std::vector<std::string>(1000, std::string(60, 'a')));
+  const std::string listed =
+      advice("job_get", {{"job", {{"id", "01J"}, {"result", {{"rows", rows}}}}}}, {{"id", "01J"}});
+  CHECK(listed.find("action job_result, id 01J and list rows.") != std::string::npos);
   const std::string note = advice("note_read", {{"path", "a.md"}, {"body", text}});
   CHECK(note.find("fewer include parts, one heading") != std::string::npos);
   CHECK(note.find("limit") == std::string::npos);
