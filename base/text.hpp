@@ -1,17 +1,39 @@
 #pragma once
+#include <array>
+#include <charconv>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace indx {
 
-/// Everything streamed into one string: the stand-in for std::format, which GCC 12 lacks.
+/// Appends what a stream would print. Texts and integers, which nearly all are, go without one: to
+/// make a stream costs more than all the rest.
+template <typename Part>
+void append_printed(std::string& out, const Part& part) {
+  if constexpr (std::is_same_v<Part, std::string> || std::is_same_v<Part, std::string_view> ||
+                std::is_convertible_v<const Part&, const char*>) {
+    out += part;
+  } else if constexpr (std::is_same_v<Part, char>) {
+    out += part;
+  } else if constexpr (std::is_integral_v<Part> && sizeof(Part) > 1) {
+    std::array<char, 24> digits{};
+    out.append(digits.data(), std::to_chars(digits.begin(), digits.end(), part).ptr);
+  } else {
+    std::ostringstream stream;
+    stream << part;
+    out += stream.str();
+  }
+}
+
+/// Everything printed into one string: the stand-in for std::format, which GCC 12 lacks.
 template <typename... Parts>
 std::string cat(const Parts&... parts) {
-  std::ostringstream out;
-  (out << ... << parts);
-  return out.str();
+  std::string out;
+  (append_printed(out, parts), ...);
+  return out;
 }
 
 std::vector<std::string> split(std::string_view text, char separator);

@@ -63,8 +63,13 @@ int main() {
     bare_body = answer.substr(answer.find("\r\n\r\n") + 4);
     ::close(fd);
   }
-  const double floor = requests_per_s(port, {served.get("/bare")});
-  const double value = requests_per_s(port, reads);
+  // In turns, so that what else the machine does meets both alike.
+  std::vector<double> floors, values;
+  for (int round = 0; round < 5; ++round) {
+    floors.push_back(requests_per_s(port, {served.get("/bare")}));
+    values.push_back(requests_per_s(port, reads));
+  }
+  const double floor = percentile(floors, .5), value = percentile(values, .5);
   print({.name = "note_read_http",
          .value = value,
          .unit = "requests/s",

@@ -14,25 +14,39 @@ namespace {
 
 using Captures = std::map<std::string, std::string>;
 
-bool is_capture(std::string_view part) { return part.starts_with('{') && part.ends_with('}'); }
+std::vector<std::string> segments_of(std::string_view path) {
+  if (path.starts_with('/')) path.remove_prefix(1);
+  return split(path, '/');
+}
 
-bool is_long_capture(std::string_view part) {
-  return is_capture(part) && takes_segments(part.substr(1, part.size() - 2));
+std::vector<RoutePart> parts_of(std::string_view pattern) {
+  std::vector<RoutePart> parts;
+  for (auto& text : segments_of(pattern)) {
+    if (!text.starts_with('{') || !text.ends_with('}')) {
+      parts.push_back({std::move(text), RoutePart::Takes::Literal});
+      continue;
+    }
+    text = text.substr(1, text.size() - 2);
+    const auto takes = takes_segments(text) ? RoutePart::Takes::Segments : RoutePart::Takes::One;
+    parts.push_back({std::move(text), takes});
+  }
+  return parts;
 }
 
 /// Segments of `path` that each part of `pattern` takes, shortest first; empty: no match.
-std::vector<std::size_t> match_pattern(const std::vector<std::string>& pattern,
+std::vector<std::size_t> match_pattern(const std::vector<RoutePart>& pattern,
                                        const std::vector<std::string>& path, std::size_t p = 0,
                                        std::size_t s = 0) {
-  if (p == pattern.size()) return {};
-  const bool is_last = p + 1 == pattern.size();
-  const std::size_t most = is_long_capture(pattern[p]) ? path.size() - std::min(s, path.size()) : 1;
-  for (std::size_t taken = 1; taken <= most && s + taken <= path.size(); ++taken) {
-    if (!is_capture(pattern[p]) && pattern[p] != path[s]) return {};
-    if (is_last) {
-      if (s + (is_long_capture(pattern[p]) ? path.size() - s : 1) != path.size()) return {};
-      return {path.size() - s};
-    }
+  using Takes = RoutePart::Takes;
+  if (path.size() - s < pattern.size() - p) return {};
+  const auto& part = pattern[p];
+  if (part.takes == Takes::Literal && part.text != path[s]) return {};
+  const std::size_t left = path.size() - s;
+  if (p + 1 == pattern.size())
+    return left == 1 || part.takes == Takes::Segments ? std::vector{left}
+                                                      : std::vector<std::size_t>{};
+  const std::size_t most = part.takes == Takes::Segments ? left : 1;
+  for (std::size_t taken = 1; taken <= most; ++taken) {
     auto rest = match_pattern(pattern, path, p + 1, s + taken);
     if (rest.empty()) continue;
     rest.insert(rest.begin(), taken);
@@ -41,30 +55,27 @@ std::vector<std::size_t> match_pattern(const std::vector<std::string>& pattern,
   return {};
 }
 
-/// Larger is more specific: first the literals from the left, then fewer segments in one capture.
-std::string specificity(const std::vector<std::string>& pattern) {
-  std::string rank;
-  for (const auto& part : pattern)
-    rank += !is_capture(part) ? 'c' : is_long_capture(part) ? 'a' : 'b';
-  return rank;
-}
-
-/// Literals decide by their number (`{from}/move` beats `{path}`), then by their place.
-bool is_more_specific(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  const auto x = specificity(a), y = specificity(b);
-  const auto literals = [](const std::string& rank) {
-    return std::count(rank.begin(), rank.end(), 'c');
+/// First the literals decide, by their number (`{from}/move` beats `{path}`) and then by their
+/// place from the left; then fewer segments in one capture.
+bool is_more_specific(const std::vector<RoutePart>& a, const std::vector<RoutePart>& b) {
+  const auto literals = [](const std::vector<RoutePart>& pattern) {
+    return std::count_if(pattern.begin(), pattern.end(), [](const RoutePart& part) {
+      return part.takes == RoutePart::Takes::Literal;
+    });
   };
-  return literals(x) != literals(y) ? literals(x) > literals(y) : x > y;
+  if (literals(a) != literals(b)) return literals(a) > literals(b);
+  return std::lexicographical_compare(
+      b.begin(), b.end(), a.begin(), a.end(),
+      [](const RoutePart& x, const RoutePart& y) { return x.takes > y.takes; });
 }
 
-Result<Captures> decode_captures(const std::vector<std::string>& pattern,
+Result<Captures> decode_captures(const std::vector<RoutePart>& pattern,
                                  const std::vector<std::string>& path) {
   const auto taken = match_pattern(pattern, path);
   Captures captures;
   std::size_t at = 0;
   for (std::size_t i = 0; i < pattern.size(); at += taken[i++]) {
-    if (!is_capture(pattern[i])) continue;
+    if (pattern[i].takes == RoutePart::Takes::Literal) continue;
     std::string value;
     for (std::size_t k = 0; k < taken[i]; ++k) {
       const auto decoded = percent_decode(path[at + k]);
@@ -77,16 +88,10 @@ Result<Captures> decode_captures(const std::vector<std::string>& pattern,
     }
     if (value.empty()) return not_found("The address ends before the name of what is asked for.");
     if (!is_valid_utf8(value) || value.find('\0') != value.npos)
-      return invalid("The address is not UTF-8 text.",
-                     {{"field", pattern[i].substr(1, pattern[i].size() - 2)}});
-    captures[pattern[i].substr(1, pattern[i].size() - 2)] = std::move(value);
+      return invalid("The address is not UTF-8 text.", {{"field", pattern[i].text}});
+    captures[pattern[i].text] = std::move(value);
   }
   return captures;
-}
-
-std::vector<std::string> segments_of(std::string_view path) {
-  if (path.starts_with('/')) path.remove_prefix(1);
-  return split(path, '/');
 }
 
 }  // namespace
@@ -109,22 +114,27 @@ std::uint64_t HttpResponse::body_size() const {
 }
 
 void Router::add(const std::string& method, const std::string& pattern, RouteHandler handler) {
-  entries_.push_back({method, pattern, segments_of(pattern), std::move(handler)});
+  Entry entry{method, pattern, parts_of(pattern), std::move(handler)};
+  const auto place = std::upper_bound(
+      entries_.begin(), entries_.end(), entry,
+      [](const Entry& a, const Entry& b) { return is_more_specific(a.pattern, b.pattern); });
+  entries_.insert(place, std::move(entry));
 }
 
 bool Router::leads_to(const HttpRequest& request, const std::set<std::string>& patterns) const {
+  // Most requests carry no body, and no pattern has their method.
+  const auto first = patterns.lower_bound(request.method + " ");
+  if (first == patterns.end() || !first->starts_with(request.method + " ")) return false;
   const auto* entry = find(request.method, segments_of(request.path));
   return entry != nullptr && patterns.contains(cat(entry->method, " ", entry->text));
 }
 
 const Router::Entry* Router::find(const std::string& method,
                                   const std::vector<std::string>& path) const {
-  const Entry* best = nullptr;
-  for (const auto& entry : entries_) {
-    if (entry.method != method || match_pattern(entry.pattern, path).empty()) continue;
-    if (best == nullptr || is_more_specific(entry.pattern, best->pattern)) best = &entry;
-  }
-  return best;
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.method == method && !match_pattern(entry.pattern, path).empty();
+  });
+  return found == entries_.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> Router::methods_for(const std::vector<std::string>& path) const {

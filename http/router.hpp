@@ -105,6 +105,13 @@ using PlanBody = std::function<BodyPlan(const HttpRequest& head)>;
 
 using HttpHandler = std::function<void(const HttpRequest&, Responder)>;
 
+/// A segment of a pattern: text that must stand there, or the name of what takes one or more.
+struct RoutePart {
+  enum class Takes { Literal, One, Segments };
+  std::string text;
+  Takes takes = Takes::Literal;
+};
+
 /// Method and pattern → handler. A capture matches one segment; `{path}`, `{from}`, `{to}` and
 /// `{tag}` match one or more. The most specific pattern wins: a literal beats a capture, one
 /// segment beats many. Captures are decoded once, segment by segment; a `%2F` that does not begin a
@@ -124,13 +131,13 @@ class Router {
   struct Entry {
     std::string method;
     std::string text;  ///< the pattern as it was added
-    std::vector<std::string> pattern;
+    std::vector<RoutePart> pattern;
     RouteHandler handler;
   };
   const Entry* find(const std::string& method, const std::vector<std::string>& path) const;
   std::vector<std::string> methods_for(const std::vector<std::string>& path) const;
 
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  ///< the most specific first
 };
 
 }  // namespace indx

@@ -130,7 +130,8 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
     if (is_with_worker_) {
       early_ = std::move(response);
     } else if (stream_) {
-      auto bytes = to_wire(with_id(response), {is_head_, false, true});
+      response = with_id(std::move(response));
+      auto bytes = to_wire(response, {is_head_, false, true});
       stream_->finish(std::move(bytes), tail_of(std::move(response)));
     }
   }
@@ -183,8 +184,9 @@ class Exchange : public Responder::Target, public std::enable_shared_from_this<E
     }
     if (!early_) return;
     const bool keep_alive = keep_alive_ && !parts_.listener->is_draining();
-    auto bytes = to_wire(with_id(*early_), {is_head_, keep_alive, true});
-    auto tail = tail_of(std::move(*early_));
+    auto response = with_id(std::move(*early_));
+    auto bytes = to_wire(response, {is_head_, keep_alive, true});
+    auto tail = tail_of(std::move(response));
     auto connection = std::move(connection_);
     const auto forgotten = std::move(on_gone_);
     lock.unlock();

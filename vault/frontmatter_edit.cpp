@@ -2,6 +2,7 @@
 #include "base/unicode.hpp"
 #include "vault/frontmatter.hpp"
 #include "vault/line_ends.hpp"
+#include "vault/property_spelling.hpp"
 #include "vault/yaml_tree.hpp"
 
 #include <algorithm>
@@ -12,215 +13,7 @@ namespace {
 
 constexpr int kMaxValueDepth = 32;
 
-// --- spelling of values (rule 3.9)
-// -------------------------------------------------------------------------------
-
-bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// Whether `text` has the form of `pattern`, in which `9` stands for a digit.
-bool has_form(std::string_view text, std::string_view pattern) {
-  if (text.size() != pattern.size()) return false;
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (pattern[i] == '9' ? !is_ascii_digit(text[i]) : text[i] != pattern[i]) return false;
-  return true;
-}
-
-bool is_date_text(std::string_view text) {
-  return has_form(text, "9999-99-99") || has_form(text, "9999-99-99T99:99:99");
-}
-
-bool only_of(std::string_view text, std::string_view allowed) {
-  return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
-}
-
-/// Whether a YAML 1.1 reader gives a plain scalar of this text another type than text. `y` and `n`
-/// stay plain, as the readers in use take them for texts (case F-21).
-bool is_typed_in_yaml_11(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  for (const std::string_view word :
-       {"", "~", "null", "true", "false", "yes", "no", "on", "off", "=", "<<"})
-    if (lower == word) return true;
-  std::string_view body = lower;
-  if (body[0] == '+' || body[0] == '-') body.remove_prefix(1);
-  if (body.empty()) return false;
-  if (body == ".inf" || body == ".nan") return true;
-  if (body.substr(0, 2) == "0b" || body.substr(0, 2) == "0x" || body.substr(0, 2) == "0o")
-    return only_of(body.substr(2), "0123456789abcdef_");
-  if (!is_ascii_digit(body[0]) && !(body[0] == '.' && body.size() > 1 && is_ascii_digit(body[1])))
-    return false;
-  if (only_of(body, "0123456789_."))
-    return std::count(body.begin(), body.end(), '.') <= 1;  // integers, octals, floats
-  if (only_of(body, "0123456789_.:"))
-    return std::count(body.begin(), body.end(), '.') <= 1;  // base 60
-  const std::size_t exponent = body.find('e');
-  if (exponent != std::string_view::npos && only_of(body.substr(0, exponent), "0123456789_.")) {
-    std::string_view power = body.substr(exponent + 1);
-    if (!power.empty() && (power[0] == '+' || power[0] == '-')) power.remove_prefix(1);
-    if (only_of(power, "0123456789")) return true;
-  }
-  return body.size() >= 8 && has_form(body.substr(0, 5), "9999-") &&
-         only_of(body, "0123456789-:.tz +");  // timestamps
-}
-
-/// Whether the text may stand unquoted, as far as YAML's syntax goes.
-bool is_plain_safe(std::string_view text, bool in_flow) {
-  if (text.empty() || text.front() == ' ' || text.back() == ' ' || text.back() == ':') return false;
-  if (std::string_view("-?:,[]{}#&*!|>'\"%@`=").find(text[0]) != std::string_view::npos)
-    return false;
-  if (text.substr(0, 3) == "...") return false;
-  if (text.find("[[") != std::string_view::npos || text.find(": ") != std::string_view::npos ||
-      text.find(" #") != std::string_view::npos)
-    return false;
-  if (in_flow && text.find_first_of(",[]{}:\"'") != std::string_view::npos) return false;
-  for (std::size_t i = 0; i < text.size();) {
-    const CodePoint point = decode_at(text, i);
-    const char32_t c = point.value;
-    if (c < 0x20 || (c >= 0x7F && c <= 0xA0) || c == 0x2028 || c == 0x2029 || c == 0xFEFF ||
-        c == 0xFFFD)
-      return false;
-    i += point.length;
-  }
-  return true;
-}
-
-/// Double quotes with JSON escapes; what YAML counts as unprintable is escaped too.
-std::string double_quoted(std::string_view text) {
-  static constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out = "\"";
-  for (std::size_t i = 0; i < text.size();) {
-    const CodePoint point = decode_at(text, i);
-    const char32_t c = point.value;
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += static_cast<char>(c);
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 || c == 0xFEFF) {
-      out += "\\u";
-      for (const unsigned shift : {12U, 8U, 4U, 0U}) out += kHex[(c >> shift) & 15U];
-    } else {
-      out.append(text.substr(i, point.length));
-    }
-    i += point.length;
-  }
-  return out + '"';
-}
-
-std::string spell_text(std::string_view text, bool in_flow) {
-  if (is_date_text(text)) return std::string(text);
-  const bool plain = is_plain_safe(text, in_flow) && !is_typed_in_yaml_11(text) &&
-                     plain_yaml_scalar(text).is_string();
-  return plain ? std::string(text) : double_quoted(text);
-}
-
-std::string spell_scalar(const Json& value, bool in_flow) {
-  return value.is_string() ? spell_text(value.get_ref<const std::string&>(), in_flow)
-                           : value.dump();
-}
-
-bool fits_literal_block(std::string_view text) {
-  if (text.find('\n') == std::string_view::npos || text.back() == '\n' || text.front() == '\n')
-    return false;
-  if (text.front() == ' ' || text.front() == '\t' || text.back() == ' ' || text.back() == '\t')
-    return false;
-  for (std::size_t i = 0; i < text.size();) {
-    const CodePoint point = decode_at(text, i);
-    const char32_t c = point.value;
-    if ((c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7F && c < 0xA0) || c == 0x2028 ||
-        c == 0x2029 || c == 0xFEFF)
-      return false;
-    if (c == '\n' && (text[i - 1] == ' ' || text[i - 1] == '\t')) return false;
-    i += point.length;
-  }
-  return true;
-}
-
-class Renderer {
- public:
-  explicit Renderer(std::string_view line_end) : line_end_(line_end) {}
-
-  /// What follows `key:` or a list dash that stands `indent` columns in; no line end at the end.
-  std::string after_mark(const Json& value, std::size_t indent, bool under_dash) const {
-    if (value.is_array() && !value.empty()) return line_end_ + items(value, indent + 2);
-    if (value.is_object() && !value.empty()) {
-      const std::string inner = members(value, indent + 2);
-      return under_dash ? " " + inner.substr(indent + 2) : line_end_ + inner;
-    }
-    if (value.is_null()) return under_dash ? " null" : "";
-    if (value.is_string() && fits_literal_block(value.get_ref<const std::string&>()))
-      return " |-" + literal_lines(value.get_ref<const std::string&>(), indent + 2);
-    return " " + spell_scalar(value, false);
-  }
-
-  std::string members(const Json& object, std::size_t indent) const {
-    std::string out;
-    for (const auto& [key, value] : object.items()) {
-      if (!out.empty()) out += line_end_;
-      out.append(indent, ' ')
-          .append(spell_key(key))
-          .append(":")
-          .append(after_mark(value, indent, false));
-    }
-    return out;
-  }
-
-  static std::string spell_key(const std::string& key) {
-    // The spelling of a key has no type in JSON, so only the syntax matters; `: ` and ` #` are
-    // covered by it.
-    return is_plain_safe(key, false) && key.find(':') == std::string::npos && key != "<<" &&
-                   key.size() < 128
-               ? key
-               : double_quoted(key);
-  }
-
-  static std::string flow(const Json& value) {
-    if (value.is_array()) {
-      std::string out = "[";
-      for (const Json& item : value) out.append(out.size() > 1 ? ", " : "").append(flow(item));
-      return out + "]";
-    }
-    if (value.is_object()) {
-      std::string out = "{";
-      for (const auto& [key, item] : value.items())
-        out.append(out.size() > 1 ? ", " : "")
-            .append(double_quoted(key))
-            .append(": ")
-            .append(flow(item));
-      return out + "}";
-    }
-    return spell_scalar(value, true);
-  }
-
- private:
-  std::string items(const Json& list, std::size_t indent) const {
-    std::string out;
-    for (const Json& item : list) {
-      if (!out.empty()) out += line_end_;
-      out.append(indent, ' ').append("-").append(after_mark(item, indent, true));
-    }
-    return out;
-  }
-
-  std::string literal_lines(const std::string& text, std::size_t indent) const {
-    std::string out;
-    for (const std::string& line : split(text, '\n')) {
-      out += line_end_;
-      if (!line.empty()) out.append(indent, ' ').append(line);
-    }
-    return out;
-  }
-
-  std::string line_end_;
-};
-
-// --- what may be written
-// -------------------------------------------------------------------------------------------
+// --- what may be written ---
 
 Status check_value(const Json& value, int depth) {
   if (depth > kMaxValueDepth) return invalid("The property value is nested too deeply.");
@@ -267,8 +60,7 @@ Result<Frontmatter> editable_block(std::string_view bytes) {
                     Json{{"line", block.error->line}, {"column", block.error->column}});
 }
 
-// --- where things stand
-// --------------------------------------------------------------------------------------------
+// --- where things stand ---
 
 /// One top-level key; offsets are bytes in the whole file.
 struct Entry {
@@ -363,8 +155,8 @@ std::string value_text(std::string_view bytes, const Entry& entry, const Json& v
       std::string_view::npos;
   if (value.is_array() && !value.empty() && old.kind == YamlNode::Kind::Sequence && old.flow &&
       was_one_line)
-    return " " + Renderer::flow(value);
-  return Renderer(line_end).after_mark(value, indent, false);
+    return " " + PropertyWriter::flow(value);
+  return PropertyWriter(line_end).after_mark(value, indent, false);
 }
 
 std::string replace_value(std::string_view bytes, const Entry& entry, const Json& value,
@@ -432,8 +224,7 @@ bool holds_comment(std::string_view bytes, const Frontmatter& block) {
   return false;
 }
 
-// --- tags (rule 4.9)
-// -----------------------------------------------------------------------------------------------
+// --- tags (rule 4.9) ---
 
 struct TagEdit {
   std::size_t begin = 0, end = 0;
@@ -473,7 +264,7 @@ Json renamed_tags(std::string_view bytes, const Frontmatter& block, const YamlTr
     const char quote =
         node.plain || node.block_scalar ? '\0' : bytes[block.content_begin + node.begin];
     const std::string spelled =
-        quote == '\0' ? spell_text(text, in_flow) : std::string(1, quote) + text + quote;
+        quote == '\0' ? spell_property_text(text, in_flow) : std::string(1, quote) + text + quote;
     edits.push_back({block.content_begin + node.begin, block.content_begin + node.end, spelled});
   };
   if (json.is_string()) {
@@ -548,7 +339,7 @@ std::string render_frontmatter(const Json& values, std::string_view line_end) {
   for (const auto& [key, value] : values.items())
     shaped[key] =
         is_list_key(key) && value.is_primitive() && !value.is_null() ? Json::array({value}) : value;
-  return Renderer(line_end).members(shaped, 0) + std::string(line_end);
+  return PropertyWriter(line_end).members(shaped, 0) + std::string(line_end);
 }
 
 Status check_frontmatter(const Json& values) {
@@ -573,7 +364,7 @@ Result<std::string> set_frontmatter(std::string_view bytes, std::string_view key
 
   if (!block.exists) {
     expected[std::string(key)] = as_read_back(key, shaped);
-    const std::string line = Renderer(eol).members(Json{{std::string(key), shaped}}, 0);
+    const std::string line = PropertyWriter(eol).members(Json{{std::string(key), shaped}}, 0);
     std::string after =
         splice(bytes, block.begin, block.begin, cat("---", eol, line, eol, "---", eol));
     if (!reads_as(after, expected, body))
@@ -599,7 +390,7 @@ Result<std::string> set_frontmatter(std::string_view bytes, std::string_view key
     if (entry->value.decorated) return unsafe_edit(key, "its value uses anchors, aliases or tags");
     after = replace_value(bytes, *entry, shaped, layout.indent, eol);
   } else {
-    const std::string line = Renderer(eol).members(Json{{name, shaped}}, layout.indent);
+    const std::string line = PropertyWriter(eol).members(Json{{name, shaped}}, layout.indent);
     after = insert_key(bytes, block, layout, line, eol, false);
     if (!reads_as(after, expected, body)) after = insert_key(bytes, block, layout, line, eol, true);
   }

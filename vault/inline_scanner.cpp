@@ -2,6 +2,9 @@
 
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "vault/line_marks.hpp"
+#include "vault/tag_text.hpp"
+#include "vault/written_link.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,124 +24,6 @@ constexpr std::array<bool, 256> kInlineMarks = [] {
 }();
 
 bool is_white(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_latin_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_latin_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_ascii_punctuation(char c) {
-  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') ||
-         (c >= '{' && c <= '~');
-}
-
-/// Rule 4.2: the length of the tag character at `at`, 0 if there is none.
-std::size_t tag_char_length(std::string_view text, std::size_t at) {
-  const auto byte = static_cast<unsigned char>(text[at]);
-  if (byte < 0x80) {
-    const char c = text[at];
-    return is_latin_letter(c) || is_latin_digit(c) || c == '_' || c == '-' || c == '/' ? 1 : 0;
-  }
-  const CodePoint point = decode_at(text, at);
-  const char32_t c = point.value;
-  if (c == 0xFFFD && point.length == 1) return 0;  // no UTF-8
-  if ((c >= 0x2000 && c <= 0x206F) || (c >= 0x2E00 && c <= 0x2E7F) || c == 0xFEFF || c < 0xA0 ||
-      is_space(c))
-    return 0;
-  return point.length;
-}
-
-/// The end of the tag that begins at `begin` (after the `#`); `begin` if there is none.
-std::size_t tag_end(std::string_view text, std::size_t begin) {
-  std::size_t end = begin;
-  while (end < text.size()) {
-    const std::size_t length = tag_char_length(text, end);
-    if (length == 0) break;
-    end += length;
-  }
-  while (end > begin && text[end - 1] == '/') --end;
-  if (end == begin || text[begin] == '/') return begin;
-  for (std::size_t i = begin; i < end; ++i)
-    if (!is_latin_digit(text[i])) return end;
-  return begin;
-}
-
-bool white_space_before(std::string_view text, std::size_t at) {
-  if (at == 0) return true;
-  const char last = text[at - 1];
-  if (static_cast<unsigned char>(last) < 0x80)
-    return is_white(last) || last == '\v' || last == '\f';
-  std::size_t begin = at - 1;
-  while (begin > 0 && at - begin < 4 && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U)
-    --begin;
-  const CodePoint point = decode_at(text, begin);
-  return begin + point.length == at && is_space(point.value);
-}
-
-/// `x:` with two letters or more, or `//…`.
-bool has_scheme(std::string_view target) {
-  if (target.substr(0, 2) == "//") return true;
-  if (target.empty() || !is_latin_letter(target[0])) return false;
-  std::size_t i = 1;
-  while (i < target.size() && (is_latin_letter(target[i]) || is_latin_digit(target[i]) ||
-                               target[i] == '+' || target[i] == '.' || target[i] == '-'))
-    ++i;
-  return i >= 2 && i < target.size() && target[i] == ':';
-}
-
-std::string decoded(std::string_view text) {
-  std::string plain = percent_decode(text);
-  return is_valid_utf8(plain) ? plain : replace_invalid_utf8(text);
-}
-
-std::string without_escapes(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size() && is_ascii_punctuation(text[i + 1])) ++i;
-    out += text[i];
-  }
-  return out;
-}
-
-/// The parts of a link as written: views into the text that was scanned.
-struct WrittenLink {
-  std::string_view target, display, subpath;
-};
-
-/// Target, subpath and display of `[[content]]`; false if it is no link.
-bool parse_wikilink(std::string_view content, Link& link, WrittenLink& written) {
-  if (trim(content).empty()) return false;
-  std::size_t bar = content.find('|');
-  std::string_view path = content.substr(0, bar);
-  if (bar == 0) {  // `[[|x]]`: the whole text is the target
-    path = content;
-    bar = kNone;
-  }
-  if (bar != kNone) {
-    if (!path.empty() && path.back() == '\\') path.remove_suffix(1);
-    const std::string_view shown = trim(content.substr(bar + 1));
-    written.display = shown;
-    if (!shown.empty()) link.display = replace_invalid_utf8(shown);
-  }
-  path = trim(path);
-  link.external = path.find("://") != kNone && has_scheme(path);
-  const std::size_t hash = link.external ? kNone : path.find('#');
-  written.target = trim(path.substr(0, hash));
-  link.target = replace_invalid_utf8(written.target);
-  if (hash != kNone) {
-    written.subpath = trim(path.substr(hash + 1));
-    link.subpath = replace_invalid_utf8(written.subpath);
-  }
-  return true;
-}
-
-/// Fills target and subpath from a Markdown destination as written; false when there is nothing to
-/// link to.
-bool parse_destination(std::string_view destination, Link& link) {
-  const std::string text = without_escapes(destination);
-  link.external = has_scheme(text);
-  const std::size_t hash = link.external ? kNone : text.find('#');
-  link.target =
-      link.external ? replace_invalid_utf8(text) : decoded(std::string_view(text).substr(0, hash));
-  if (hash != kNone) link.subpath = decoded(std::string_view(text).substr(hash + 1));
-  return !link.target.empty() || !link.subpath.empty();
-}
 
 /// The text of a leaf as one view: the bytes themselves where lines follow each other directly,
 /// else a copy.
@@ -298,7 +183,7 @@ class InlineScanner {
       return closer_ahead_;
     for (std::size_t at = text_.find('$', from); at != kNone; at = text_.find('$', at + 1)) {
       if (is_white(text_[at - 1]) || text_[at - 1] == '\\' ||
-          (at + 1 < text_.size() && is_latin_digit(text_[at + 1])))
+          (at + 1 < text_.size() && is_ascii_number(text_[at + 1])))
         continue;
       return closer_ahead_ = at;
     }
@@ -322,10 +207,10 @@ class InlineScanner {
   std::size_t autolink_end(std::size_t i) const {
     std::size_t at = i + 1;
     while (at < text_.size() && at < i + 34 &&
-           (is_latin_letter(text_[at]) || is_latin_digit(text_[at]) || text_[at] == '+' ||
+           (is_ascii_letter(text_[at]) || is_ascii_number(text_[at]) || text_[at] == '+' ||
             text_[at] == '.' || text_[at] == '-'))
       ++at;
-    if (at < i + 3 || at >= text_.size() || text_[at] != ':' || !is_latin_letter(text_[i + 1]))
+    if (at < i + 3 || at >= text_.size() || text_[at] != ':' || !is_ascii_letter(text_[i + 1]))
       return i;
     while (at < text_.size() && text_[at] != '>' && text_[at] != '<' &&
            static_cast<unsigned char>(text_[at]) > 0x20)
@@ -343,9 +228,9 @@ class InlineScanner {
     };
     const bool closing = at < text_.size() && text_[at] == '/';
     if (closing) ++at;
-    if (at >= text_.size() || !is_latin_letter(text_[at])) return i;
+    if (at >= text_.size() || !is_ascii_letter(text_[at])) return i;
     while (at < text_.size() &&
-           (is_latin_letter(text_[at]) || is_latin_digit(text_[at]) || text_[at] == '-'))
+           (is_ascii_letter(text_[at]) || is_ascii_number(text_[at]) || text_[at] == '-'))
       ++at;
     while (true) {
       const bool spaced = skip_white();
@@ -353,10 +238,10 @@ class InlineScanner {
       if (text_[at] == '>') return at + 1;
       if (text_[at] == '/' && text_.substr(at, 2) == "/>") return at + 2;
       if (closing || !spaced ||
-          !(is_latin_letter(text_[at]) || text_[at] == '_' || text_[at] == ':'))
+          !(is_ascii_letter(text_[at]) || text_[at] == '_' || text_[at] == ':'))
         return i;
       while (at < text_.size() &&
-             (is_latin_letter(text_[at]) || is_latin_digit(text_[at]) || text_[at] == '_' ||
+             (is_ascii_letter(text_[at]) || is_ascii_number(text_[at]) || text_[at] == '_' ||
               text_[at] == '.' || text_[at] == ':' || text_[at] == '-'))
         ++at;
       const std::size_t name_end = at;
@@ -559,10 +444,6 @@ class InlineScanner {
 };
 
 }  // namespace
-
-bool is_valid_tag(std::string_view tag) {
-  return !tag.empty() && tag.back() != '/' && tag_end(tag, 0) == tag.size();
-}
 
 void scan_inline(std::string_view bytes, const std::vector<BlockLine>& lines, InlineMode mode,
                  InlineResult& result) {

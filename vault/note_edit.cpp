@@ -20,8 +20,7 @@ Error binary_note() {
   return make_error(Reason::NotUtf8, "The note is not valid UTF-8; it can be read but not edited.");
 }
 
-// --- apply_change
-// --------------------------------------------------------------------------------------------------
+// --- apply_change ---
 
 Error changed_since_read(std::string_view path, const std::string& expected,
                          const std::string& actual) {
@@ -133,8 +132,7 @@ Result<std::string> apply_op(std::string_view bytes, const PatchOp& op,
   return internal_error("A patch has an operation of no known kind.");
 }
 
-// --- rename_tag
-// ----------------------------------------------------------------------------------------------------
+// --- rename_tag ---
 
 /// The new name of `tag` when it is `from` or below it; the part below keeps its spelling.
 std::optional<std::string> renamed_tag(std::string_view tag, const std::string& folded_from,

@@ -4,7 +4,27 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdint>
+#include <limits>
+#include <sstream>
+
 namespace indx {
+
+TEST_CASE("parts are joined as a stream would print them", "[base]") {
+  enum Plain { Three = 3 };
+  const char cut[8] = "ab";
+  const std::string_view with_nul("x\0y", 3);
+  const auto check = [](const auto&... parts) {
+    std::ostringstream stream;
+    (stream << ... << parts);
+    CHECK(cat(parts...) == stream.str());
+  };
+  check(1, ' ', -5L, ' ', std::numeric_limits<std::uint64_t>::max());
+  check(std::numeric_limits<std::int64_t>::min(), std::int16_t{-7}, std::size_t{0});
+  check(true, 1.5, 1e300, Three, std::uint8_t{'c'});
+  check(cut, with_nul, std::string("text"), "literal", "");
+  check();
+}
 
 TEST_CASE("a glob star stays inside a segment and two stars cross segments", "[base]") {
   CHECK(glob_match("*.md", "a.md"));

@@ -90,3 +90,20 @@ TEST_CASE("an unknown path is 404, a known one with another method 405 with Allo
   CHECK(routed("HEAD", "/v1/jobs/1").body == "/v1/jobs/{id} id=1");
   CHECK(routed("GET", "/v1/jobs/a/b").status == 404);
 }
+
+TEST_CASE("a request leads to a route of its own method that nothing more specific takes",
+          "[http]") {
+  const Router router = make_router();
+  const auto leads = [&](const std::string& method, const std::string& path) {
+    HttpRequest request;
+    request.method = method;
+    request.path = path;
+    return router.leads_to(request, {"PUT /v1/notes/{path}", "POST /v1/notes/{path}/tag"});
+  };
+  CHECK(leads("PUT", "/v1/notes/a/b.md"));
+  CHECK(leads("POST", "/v1/notes/a/b.md/tag"));
+  CHECK_FALSE(leads("GET", "/v1/notes/a/b.md"));
+  CHECK_FALSE(leads("POST", "/v1/notes/a/b.md/move"));
+  CHECK_FALSE(leads("PU", "/v1/notes/a/b.md"));
+  CHECK_FALSE(leads("PUT", "/v1/notes"));
+}
