@@ -4,6 +4,7 @@
 #include "ai/value_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "base/word_stem.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,21 +16,6 @@ namespace {
 constexpr std::array<std::string_view, 14> kAskingWords = {
     "tell", "show", "list",  "explain", "describe", "give", "find",
     "know", "note", "notes", "vault",   "say",      "says", "please"};
-
-/// The word without the endings of plain English inflection.
-std::string question_stem(const std::string& word) {
-  auto stem = phrase_key(word);
-  for (const std::string_view ending : {"ing", "edly", "ed", "ly", "es", "e"})
-    if (stem.size() >= ending.size() + 3 && stem.ends_with(ending)) {
-      stem.resize(stem.size() - ending.size());
-      break;
-    }
-  const auto size = stem.size();
-  const bool is_doubled = size > 3 && stem[size - 1] == stem[size - 2] &&
-                          std::string_view("bdgmnprt").find(stem.back()) != std::string_view::npos;
-  if (is_doubled) stem.pop_back();  // planning, planned
-  return stem;
-}
 
 /// As rare as the commonest of the forms that the vault may hold.
 double question_weight(const Corpus& corpus, const std::string& word) {
@@ -100,7 +86,7 @@ bool tells_number(std::string_view text) {
 std::set<std::string> word_keys(std::string_view text) {
   std::set<std::string> keys;
   for (const auto& word : content_words(text))
-    if (!is_stop_word(word)) keys.insert(question_stem(word));
+    if (!is_stop_word(word)) keys.insert(word_stem(word));
   return keys;
 }
 
@@ -110,7 +96,7 @@ Question::Question(std::string_view text, const Corpus& corpus) : kind_(question
       const bool is_asking =
           std::find(kAskingWords.begin(), kAskingWords.end(), word) != kAskingWords.end();
       if (is_stop_word(word) || (skips && is_asking)) continue;
-      const auto [it, is_new] = weights_.try_emplace(question_stem(word), 0);
+      const auto [it, is_new] = weights_.try_emplace(word_stem(word), 0);
       it->second = is_new ? question_weight(corpus, word)
                           : std::min(it->second, question_weight(corpus, word));
     }
