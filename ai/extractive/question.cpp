@@ -4,6 +4,7 @@
 #include "ai/value_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "base/word_stem.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,21 +16,6 @@ namespace {
 constexpr std::array<std::string_view, 14> kAskingWords = {
     "tell", "show", "list",  "explain", "describe", "give", "find",
     "know", "note", "notes", "vault",   "say",      "says", "please"};
-
-/// The word without the endings of plain English inflection.
-std::string question_stem(const std::string& word) {
-  auto stem = phrase_key(word);
-  for (const std::string_view ending : {"ing", "edly", "ed", "ly", "es", "e"})
-    if (stem.size() >= ending.size() + 3 && stem.ends_with(ending)) {
-      stem.resize(stem.size() - ending.size());
-      break;
-    }
-  const auto size = stem.size();
-  const bool is_doubled = size > 3 && stem[size - 1] == stem[size - 2] &&
-                          std::string_view("bdgmnprt").find(stem.back()) != std::string_view::npos;
-  if (is_doubled) stem.pop_back();  // planning, planned
-  return stem;
-}
 
 /// As rare as the commonest of the forms that the vault may hold.
 double question_weight(const Corpus& corpus, const std::string& word) {
@@ -95,12 +81,25 @@ bool tells_number(std::string_view text) {
   });
 }
 
+/// The runs of digits of a text: `2021-12-07` has three.
+std::set<std::string> numbers_in(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  std::set<std::string> numbers;
+  for (auto at = text.find_first_of(kDigits); at != text.npos;
+       at = text.find_first_of(kDigits, at)) {
+    const auto end = std::min(text.find_first_not_of(kDigits, at), text.size());
+    numbers.emplace(text.substr(at, end - at));
+    at = end;
+  }
+  return numbers;
+}
+
 }  // namespace
 
 std::set<std::string> word_keys(std::string_view text) {
   std::set<std::string> keys;
   for (const auto& word : content_words(text))
-    if (!is_stop_word(word)) keys.insert(question_stem(word));
+    if (!is_stop_word(word)) keys.insert(word_stem(word));
   return keys;
 }
 
@@ -110,7 +109,7 @@ Question::Question(std::string_view text, const Corpus& corpus) : kind_(question
       const bool is_asking =
           std::find(kAskingWords.begin(), kAskingWords.end(), word) != kAskingWords.end();
       if (is_stop_word(word) || (skips && is_asking)) continue;
-      const auto [it, is_new] = weights_.try_emplace(question_stem(word), 0);
+      const auto [it, is_new] = weights_.try_emplace(word_stem(word), 0);
       it->second = is_new ? question_weight(corpus, word)
                           : std::min(it->second, question_weight(corpus, word));
     }
@@ -119,10 +118,12 @@ Question::Question(std::string_view text, const Corpus& corpus) : kind_(question
   for (const auto& [key, weight] : weights_) total_ += weight;
   unheard_ = corpus.inverse_document_frequency("");
   const auto tokens = tokenize(text);
-  for (std::size_t i = 1; i < tokens.size(); ++i)
-    if (tokens[i].is_capital)
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].is_number) numbers_.merge(numbers_in(tokens[i].folded));
+    if (i > 0 && tokens[i].is_capital)
       for (const auto& key : word_keys(tokens[i].folded))
         if (weights_.contains(key)) names_.insert(key);
+  }
 }
 
 double Question::missing(std::string_view text) const {
@@ -134,10 +135,11 @@ double Question::missing(std::string_view text) const {
 }
 
 bool Question::lacks_name(std::string_view text) const {
-  if (names_.empty()) return false;
-  const auto keys = word_keys(text);
-  return std::any_of(names_.begin(), names_.end(),
-                     [&](const std::string& name) { return !keys.contains(name); });
+  const auto lacks = [](const std::set<std::string>& wanted, const std::set<std::string>& held) {
+    return !std::includes(held.begin(), held.end(), wanted.begin(), wanted.end());
+  };
+  return (!names_.empty() && lacks(names_, word_keys(text))) ||
+         (!numbers_.empty() && lacks(numbers_, numbers_in(text)));
 }
 
 double Question::overlap(std::string_view text) const {

@@ -3,6 +3,7 @@
 #include "ai/extractive/corpus.hpp"
 #include "ai/note_text.hpp"
 #include "base/unicode.hpp"
+#include "base/word_stem.hpp"
 
 #include <algorithm>
 
@@ -128,19 +129,6 @@ class Tokenizer {
   bool breaks_ = false, has_words_ = false;
   std::vector<Token> tokens_;
 };
-
-/// `stories` -> `story`, `boxes` -> `box`, `notes` -> `note`; `class`, `analysis` and `status`
-/// stay.
-std::string singular(std::string word) {
-  const auto ends = [&](std::string_view ending) {
-    return word.size() > ending.size() + 1 && word.ends_with(ending);
-  };
-  if (ends("ies") && word.size() > 4) return word.replace(word.size() - 3, 3, "y");
-  if (ends("sses") || ends("xes") || ends("ches") || ends("shes"))
-    return word.substr(0, word.size() - 2);
-  if (ends("s") && word.size() > 3 && !ends("ss") && !ends("us") && !ends("is")) word.pop_back();
-  return word;
-}
 
 }  // namespace
 
