@@ -94,6 +94,7 @@ JobEnd run_job(Core& core, const Claimed& claimed) {
   const JobTiming timing(core.parts, job);
   const LogContext log_context(job.owner.request_id, job.id.value);
   const Lease lease{job.id, job.lease, core.parts.instance};
+  core.parts.running.begin(lease);
   const auto run = std::make_shared<Run>(core, to_principal(job.owner), claimed.cancel, job.kind);
   run->lease = lease;
   run->keep = job.keep;
@@ -128,14 +129,16 @@ JobEnd run_job(Core& core, const Claimed& claimed) {
     const std::scoped_lock lock(run->mutex);
     if (run->has_untold_progress) untold = run->progress;
   }
-  return {.lease = lease,
-          .store = [lease, outcome, untold, subject = job.owner.subject,
-                    &core](State& state) -> Result<Json> {
-            if (untold) INDX_TRY(state.set_progress(lease, *untold, subject));
-            const Job now = INDX_TRY(state.finish(lease, *outcome));
-            if (now.is_final()) core.parts.running.remove(lease);
-            return Json();
-          }};
+  return {
+      .lease = lease,
+      .store = [lease, outcome, untold, job = claimed.job, &core](State& state) -> Result<Json> {
+        if (untold) INDX_TRY(state.set_progress(lease, *untold, job->owner.subject));
+        const bool is_final = INDX_TRY(state.end_try(*job, lease, *outcome));
+        if (is_final) core.parts.running.remove(lease);
+        return Json();
+      },
+      .kind = job.kind,
+      .took = core.parts.clock.monotonic() - run->started};
 }
 
 }  // namespace indx

@@ -146,6 +146,7 @@ StateActor::behavior_type state_actor(StateActor::stateful_pointer<StateActorSta
         return promise;
       },
       [self](atom::commit_atom) { self->state.commit(); },
+      [self](atom::commit_atom, atom::tick_atom) { self->state.writer->settle(); },
       [self](atom::watch_atom) { self->state.watch(); },
       [self](atom::tick_atom) { self->state.tick(); },
       [self](atom::claim_atom, atom::tick_atom) { self->state.writer->look_again(); },
