@@ -3,6 +3,7 @@
 #include "actors/ai_op.hpp"
 #include "actors/directory.hpp"
 #include "actors/engine_metrics.hpp"
+#include "base/clock.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 
@@ -197,9 +198,11 @@ void Core::remove_waiter(const JobId& id) {
 }
 
 Result<Principal> Core::authenticate(const std::string& token) {
-  const Error refused = make_error(
-      Reason::Unauthorized, "This call needs a valid token: send `Authorization: Bearer indx_…`.");
-  if (!token.starts_with("indx_") || token.size() > 200) return refused;
+  const auto refuse = [] {
+    return make_error(Reason::Unauthorized,
+                      "This call needs a valid token: send `Authorization: Bearer indx_…`.");
+  };
+  if (!token.starts_with("indx_") || token.size() > 200) return refuse();
   const auto key = sha256_hex(token);
   const auto now = parts.clock.monotonic();
   const std::scoped_lock lock(tokens_mutex_);
@@ -207,7 +210,7 @@ Result<Principal> Core::authenticate(const std::string& token) {
     return it->second.first;
   const auto record =
       INDX_TRY(read_state([&](Database& db) { return TokenStore(db).find(token); }));
-  if (!record) return refused;
+  if (!record) return refuse();
   Principal principal{.subject = record->id, .path_globs = record->path_globs};
   for (const auto& scope : record->scopes)
     if (const auto parsed = parse_scope(scope)) principal.scopes.insert(*parsed);
@@ -276,6 +279,28 @@ Status Core::scan_once() {
     if (!done.has_value()) scan_status_ = done.error();
   });
   return scan_status_;
+}
+
+std::optional<std::string> Core::revision(bool of_index, const std::vector<std::string>& paths) {
+  /// A file that changed so shortly ago may change again within the same tick of its clock.
+  constexpr std::chrono::seconds kSettledAge{2};
+  std::string text;
+  if (of_index) {
+    if (scans_on_demand) return std::nullopt;  // nobody watches the files
+    auto index = parts.index->revision();
+    if (!index) return std::nullopt;
+    text = std::move(*index);
+  }
+  for (const auto& given : paths) {
+    const auto path = NotePath::parse(given);
+    if (!path) return std::nullopt;
+    const auto file = parts.vault.stat(*path);
+    if (!file) return std::nullopt;
+    if (parts.clock.now() - from_millis(file->ctime_ns / 1'000'000) < kSettledAge)
+      return std::nullopt;
+    text += cat(' ', file->inode, '-', file->size, '-', file->mtime_ns, '-', file->ctime_ns);
+  }
+  return text;
 }
 
 }  // namespace indx

@@ -96,6 +96,8 @@ class Core {
   Status scan_once();
   /// Returns when the index holds what was written before the call.
   Status catch_up();
+  /// See Backend::revision.
+  std::optional<std::string> revision(bool of_index, const std::vector<std::string>& paths);
 
   Parts& parts;
   StateWriter& state_writer;

@@ -179,7 +179,9 @@ class EngineImpl : public Engine {
                                                   std::function<bool(const Event&)> sink) override;
   std::string event_epoch() const override { return parts_->event_epoch; }
   std::optional<std::string> revision(bool of_index,
-                                      const std::vector<std::string>& paths) override;
+                                      const std::vector<std::string>& paths) override {
+    return core_->revision(of_index, paths);
+  }
   Metrics* metrics() override { return &parts_->metrics; }
   Status refresh_metrics() override { return refresh_engine_metrics(*core_); }
 
@@ -305,29 +307,6 @@ std::unique_ptr<Context> EngineImpl::make_context(const Principal& principal,
   auto run = std::make_shared<Run>(*core_, principal, cancel, operation);
   run->idempotency = key;
   return std::make_unique<EngineContext>(std::move(run));
-}
-
-std::optional<std::string> EngineImpl::revision(bool of_index,
-                                                const std::vector<std::string>& paths) {
-  /// A file that changed so shortly ago may change again within the same tick of its clock.
-  constexpr std::chrono::seconds kSettledAge{2};
-  std::string text;
-  if (of_index) {
-    if (core_->scans_on_demand) return std::nullopt;  // nobody watches the files
-    auto index = parts_->index->revision();
-    if (!index) return std::nullopt;
-    text = std::move(*index);
-  }
-  for (const auto& given : paths) {
-    const auto path = NotePath::parse(given);
-    if (!path) return std::nullopt;
-    const auto file = parts_->vault.stat(*path);
-    if (!file) return std::nullopt;
-    if (parts_->clock.now() - from_millis(file->ctime_ns / 1'000'000) < kSettledAge)
-      return std::nullopt;
-    text += cat(' ', file->inode, '-', file->size, '-', file->mtime_ns, '-', file->ctime_ns);
-  }
-  return text;
 }
 
 Status EngineImpl::run_on_lane(std::function<void()> work) {

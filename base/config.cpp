@@ -1,7 +1,6 @@
 #include "base/config.hpp"
 
-#include "base/config_table.hpp"
-#include "base/edit_distance.hpp"
+#include "base/config_layers.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -9,223 +8,13 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
-#include <sstream>
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not declared by every unistd.h
 
 namespace indx {
 namespace {
-
-constexpr std::size_t kMaxFileBytes = 1U << 20U;
-constexpr const char* kFileName = "config.json";
-
-enum class Origin : std::uint8_t { Environment, File, Call };
-
-Error bad_value(const ConfigKey& setting, Origin origin, const std::string& value,
-                const std::string& allowed) {
-  const auto& name = origin == Origin::Environment ? setting.variable : setting.key;
-  const std::string source = origin == Origin::File          ? kFileName
-                             : origin == Origin::Environment ? "environment"
-                                                             : "call";
-  const std::string place = origin == Origin::File          ? cat("; it is set in ", kFileName)
-                            : origin == Origin::Environment ? "; it is set in the environment"
-                                                            : "";
-  const auto shown =
-      setting.is_secret ? std::string() : cat(" is `", prefix_at_grapheme(value, 100), "` but");
-  auto message = cat(name, shown, " must be ", allowed, place, ".");
-  Json details{{"key", name}, {"source", source}, {"allowed", allowed}};
-  if (!setting.is_secret) details["value"] = std::string(prefix_at_grapheme(value, 100));
-  return invalid(std::move(message), std::move(details));
-}
-
-Error bad_file(const std::string& message, Json details = Json::object()) {
-  details["source"] = kFileName;
-  return invalid(message, std::move(details));
-}
-
-bool looks_secret(std::string name) {
-  name = to_lower(replace_all(name, "-", "_"));
-  for (const std::string_view secret : {"key", "apikey", "token", "secret", "password"}) {
-    if (name == secret) return true;
-    if (name.size() > secret.size() && name.ends_with(secret) &&
-        name[name.size() - secret.size() - 1] == '_')
-      return true;
-  }
-  return false;
-}
-
-bool is_price(const Json& value) {
-  return value.is_object() && value.size() == 2 &&
-         std::all_of(value.begin(), value.end(),
-                     [](const Json& one) { return one.is_number() && one.get<double>() >= 0; }) &&
-         value.contains("input_per_1k") && value.contains("output_per_1k");
-}
-
-bool is_price_list(const Json& value) {
-  if (!value.is_object()) return false;
-  return std::all_of(value.items().begin(), value.items().end(), [](const auto& model) {
-    return model.key().find('/') != std::string::npos && is_price(model.value());
-  });
-}
-
-bool has_kind(const Json& value, ConfigKind kind) {
-  switch (kind) {
-    case ConfigKind::Text:
-      return value.is_string();
-    case ConfigKind::Integer:
-      return value.is_number_integer();
-    case ConfigKind::Number:
-      return value.is_number();
-    case ConfigKind::Flag:
-      return value.is_boolean();
-    case ConfigKind::Globs:
-      return value.is_array() &&
-             std::all_of(value.begin(), value.end(), [](const Json& v) { return v.is_string(); });
-    case ConfigKind::Prices:
-      return is_price_list(value);
-  }
-  return false;
-}
-
-bool is_group(const std::string& key) {
-  return std::any_of(config_keys().begin(), config_keys().end(),
-                     [&](const ConfigKey& s) { return s.in_file && s.key.starts_with(key + "."); });
-}
-
-/// ` Did you mean x?` for a name that is near to a known one; empty otherwise.
-std::string meant_instead(const std::string& name, std::string ConfigKey::*known) {
-  std::string nearest;
-  std::size_t best = std::max<std::size_t>(2, name.size() / 4) + 1;
-  for (const auto& setting : config_keys()) {
-    if ((setting.*known).empty() || (known == &ConfigKey::key && !setting.in_file)) continue;
-    const auto distance = edit_distance(name.substr(0, 64), setting.*known);
-    if (distance < best) best = distance, nearest = setting.*known;
-  }
-  return nearest.empty() ? "" : cat(" Did you mean ", nearest, "?");
-}
-
-/// Refuses secrets and wrong types in `object`; `prefix` is the dotted path to it.
-Status check_members(const Json& object, const std::string& prefix,
-                     std::vector<std::string>* warnings) {
-  for (const auto& [name, value] : object.items()) {
-    const auto key = prefix + name;
-    if (looks_secret(name) ||
-        (value.is_string() && value.get_ref<const std::string&>().starts_with("sk-")))
-      return bad_file(cat(key, " looks like a secret: secrets never in ", kFileName,
-                          "; set the environment variable instead."),
-                      {{"key", key}});
-    if (value.is_null()) continue;
-    const auto* setting = name.find('.') == name.npos ? find_config_key(key) : nullptr;
-    if (setting != nullptr && setting->in_file) {
-      if (!has_kind(value, setting->kind))
-        return bad_value(*setting, Origin::File,
-                         value.dump(-1, ' ', false, Json::error_handler_t::replace),
-                         allowed_values(*setting));
-    } else if (name.find('.') == name.npos && is_group(key)) {
-      if (!value.is_object())
-        return bad_file(cat(key, " must be an object in ", kFileName, "."), {{"key", key}});
-      INDX_TRY(check_members(value, key + ".", warnings));
-    } else {
-      if (value.is_object()) INDX_TRY(check_members(value, key + ".", nullptr));  // for secrets
-      if (warnings != nullptr)
-        warnings->push_back(cat(kFileName, " sets ", key, ", which is not a key of this version.",
-                                meant_instead(key, &ConfigKey::key)));
-    }
-  }
-  return {};
-}
-
-/// The text of the file, `{}` when there is none.
-Result<std::string> read_file_text(const std::string& index_dir) {
-  const auto path = std::filesystem::path(index_dir) / kFileName;
-  std::error_code failure;
-  if (!std::filesystem::exists(path, failure)) return std::string("{}");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return bad_file(cat(kFileName, " cannot be read; check its permissions."));
-  std::string text(kMaxFileBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (in.bad()) return bad_file(cat(kFileName, " cannot be read."));
-  if (text.size() > kMaxFileBytes) return bad_file(cat(kFileName, " is larger than 1 MB."));
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
-  return text;
-}
-
-/// The object in the file, refused when it holds a secret or a wrong type.
-Result<Json> read_file_object(const std::string& text, std::vector<std::string>* warnings) {
-  Json document;
-  try {
-    document = Json::parse(text);
-  } catch (
-      const Json::parse_error& failure) {  // its text may quote the file, so only the place is told
-    const auto end =
-        text.begin() + static_cast<std::ptrdiff_t>(std::min(failure.byte, text.size()));
-    const auto line = 1 + std::count(text.begin(), end == text.begin() ? end : end - 1, '\n');
-    return bad_file(cat(kFileName, " is not valid JSON: error in line ", line, "."),
-                    {{"line", line}});
-  }
-  if (!document.is_object()) return bad_file(cat(kFileName, " must hold one JSON object."));
-  INDX_TRY(check_members(document, "", warnings));
-  return document;
-}
-
-/// What the file and the environment set, each key as text; which of them wins is up to the key.
-class Layers {
- public:
-  /// `document` was checked, see read_file_object.
-  Layers(Json document, const Environment& env) : file_(std::move(document)) {
-    for (const auto& setting : config_keys()) {
-      if (setting.variable.empty()) continue;
-      const auto value = env(setting.variable);
-      if (!value || trim(*value).empty()) continue;  // set to nothing is not set
-      environment_[setting.key] = env_text(setting, std::string(trim(*value)));
-    }
-  }
-
-  struct Found {
-    std::string text;
-    Origin origin;
-  };
-  std::optional<Found> find(const std::string& key) const {
-    const auto& setting = *find_config_key(key);
-    auto in_file = setting.in_file ? file_text(key) : std::nullopt;
-    const auto in_environment = environment_.find(key);
-    const bool has_variable = in_environment != environment_.end();
-    if (in_file && (setting.wins == ConfigWins::File || !has_variable))
-      return Found{std::move(*in_file), Origin::File};
-    if (has_variable) return Found{in_environment->second, Origin::Environment};
-    return std::nullopt;
-  }
-  /// Strings as they are, everything else as JSON; null is not set.
-  std::optional<std::string> file_text(const std::string& key) const {
-    const Json* place = &file_;
-    for (const auto& name : split(key, '.')) {
-      if (!place->is_object()) return std::nullopt;
-      const auto member = place->find(name);
-      if (member == place->end()) return std::nullopt;
-      place = &*member;
-    }
-    if (place->is_null()) return std::nullopt;
-    return place->is_string() ? place->get<std::string>() : place->dump();
-  }
-
- private:
-  /// Globs are a comma list in a variable; both layers hold them as a JSON list.
-  static std::string env_text(const ConfigKey& setting, std::string value) {
-    if (setting.kind != ConfigKind::Globs) return value;
-    Json list = Json::array();
-    for (const auto& glob : split(value, ','))
-      if (!trim(glob).empty()) list.push_back(replace_invalid_utf8(trim(glob)));
-    return list.dump();
-  }
-
-  Json file_;
-  std::map<std::string, std::string> environment_;  ///< by key
-};
 
 std::optional<bool> parse_flag(const std::string& text) {
   const auto word = to_lower(text);
@@ -247,7 +36,7 @@ std::optional<T> parse_number(const std::string& text) {
 class Reader {
  public:
   /// `effective`: gets every key that is read, see effective_config; or null.
-  Reader(const Layers& layers, Json* effective) : layers_(layers), effective_(effective) {}
+  Reader(const ConfigLayers& layers, Json* effective) : layers_(layers), effective_(effective) {}
 
   void text(const char* key, std::string& field) {
     read(key, [&](const ConfigKey& setting, const std::string& value) {
@@ -316,7 +105,7 @@ class Reader {
   void fail(const char* key, const std::string& allowed) {
     const auto found = layers_.find(key);
     if (!error_ && found)
-      error_ = bad_value(*find_config_key(key), found->origin, found->text, allowed);
+      error_ = bad_config_value(*find_config_key(key), found->origin, found->text, allowed);
   }
   const std::optional<Error>& error() const { return error_; }
 
@@ -335,15 +124,15 @@ class Reader {
     const auto found = layers_.find(key);
     const auto& setting = *find_config_key(key);
     (*effective_)[key] = {{"value", setting.is_secret ? Json(found ? "(set)" : "") : value},
-                          {"source", !found                          ? "default"
-                                     : found->origin == Origin::File ? "file"
-                                                                     : "environment"},
+                          {"source", !found                                ? "default"
+                                     : found->origin == ConfigOrigin::File ? "file"
+                                                                           : "environment"},
                           {"is_settable", setting.in_file},
                           {"variable", setting.variable},
                           {"about", setting.about}};
   }
 
-  const Layers& layers_;
+  const ConfigLayers& layers_;
   Json* const effective_;
   std::optional<Error> error_;
 };
@@ -492,7 +281,7 @@ void read_mcp(Reader& reader, McpConfig& mcp) {
 
 /// AI is off when either place says so: `false` in the file holds whatever the environment says
 /// (row D22).
-void read_enabled(Reader& reader, const Layers& layers, bool& enabled) {
+void read_enabled(Reader& reader, const ConfigLayers& layers, bool& enabled) {
   reader.flag("ai.enabled", enabled);
   if (layers.file_text("ai.enabled") == "false") enabled = false;
 }
@@ -528,7 +317,7 @@ Config located_config(const std::string& vault_dir, const Environment& env) {
 
 Status read_config(Config& config, const std::string& file_text, const Environment& env,
                    std::vector<std::string>* warnings, Json* effective) {
-  const Layers layers(INDX_TRY(read_file_object(file_text, warnings)), env);
+  const ConfigLayers layers(INDX_TRY(parse_config_text(file_text, warnings)), env);
   if (warnings != nullptr) warn_of_unknown_variables(env, *warnings);
   Reader reader(layers, effective);
   read_server(reader, config);
@@ -557,7 +346,7 @@ void change_member(Json& object, const std::vector<std::string>& names, const Js
 
 /// Whether a file with this text could be read.
 Status check_text(const std::string& text) {
-  INDX_TRY(read_file_object(text, nullptr));
+  INDX_TRY(parse_config_text(text, nullptr));
   Config trial;
   const auto nothing = [](const std::string&) { return std::optional<std::string>(); };
   return read_config(trial, text, nothing, nullptr, nullptr);
@@ -569,23 +358,8 @@ Error of_change(const Error& error, const Json& changes) {
   const bool is_given = changes.contains(key) && error.details.contains("allowed");
   const auto* setting = is_given ? find_config_key(key) : nullptr;
   if (setting == nullptr) return error;
-  return bad_value(*setting, Origin::Call, error.details.value("value", std::string()),
-                   error.details["allowed"].get<std::string>());
-}
-
-/// A reader sees the old file or the new one.
-Status replace_file(const std::filesystem::path& file, const std::string& text) {
-  auto temp = file;
-  temp += ".new";
-  std::error_code failure;
-  std::filesystem::create_directories(file.parent_path(), failure);
-  std::ofstream out(temp, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (out) std::filesystem::rename(temp, file, failure);
-  if (out && !failure) return {};
-  return make_error(Reason::Unavailable,
-                    cat(kFileName, " cannot be written; check the folder's permissions."));
+  return bad_config_value(*setting, ConfigOrigin::Call, error.details.value("value", std::string()),
+                          error.details["allowed"].get<std::string>());
 }
 
 }  // namespace
@@ -609,14 +383,14 @@ Environment process_environment() {
 Result<Config> load_config(const std::string& vault_dir, const Environment& env,
                            std::vector<std::string>* warnings) {
   Config config = located_config(vault_dir, env);
-  const auto file_text = INDX_TRY(read_file_text(config.index_dir));
+  const auto file_text = INDX_TRY(read_config_text(config.index_dir));
   INDX_TRY(read_config(config, file_text, env, warnings, nullptr));
   return config;
 }
 
 Result<Json> effective_config(const std::string& vault_dir, const Environment& env) {
   Config config = located_config(vault_dir, env);
-  const auto file_text = INDX_TRY(read_file_text(config.index_dir));
+  const auto file_text = INDX_TRY(read_config_text(config.index_dir));
   Json effective = Json::object();
   INDX_TRY(read_config(config, file_text, env, nullptr, &effective));
   return effective;
@@ -625,8 +399,8 @@ Result<Json> effective_config(const std::string& vault_dir, const Environment& e
 Status change_config_file(const std::string& index_dir, const Json& changes) {
   static std::mutex mutex;  // of this process; the vault's lock keeps others away
   const std::scoped_lock lock(mutex);
-  const auto old_text = INDX_TRY(read_file_text(index_dir));
-  Json document = INDX_TRY(read_file_object(old_text, nullptr));
+  const auto old_text = INDX_TRY(read_config_text(index_dir));
+  Json document = INDX_TRY(parse_config_text(old_text, nullptr));
   for (const auto& [key, value] : changes.items()) {
     const auto* setting = find_config_key(key);
     if (setting == nullptr || !setting->in_file)
@@ -640,7 +414,7 @@ Status change_config_file(const std::string& index_dir, const Json& changes) {
   }
   const auto text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (const auto checked = check_text(text); !checked) return of_change(checked.error(), changes);
-  return replace_file(std::filesystem::path(index_dir) / kFileName, text);
+  return replace_config_file(index_dir, text);
 }
 
 }  // namespace indx

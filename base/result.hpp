@@ -91,7 +91,9 @@ using Status = Result<void>;
 
 }  // namespace indx
 
-/// The value of a Result, or a return of its Error from the enclosing function.
+/// The value of a Result, or a return of its Error from the enclosing function. Not inside braces
+/// behind another element: compilers forget to destroy that one when the return is taken
+/// (scripts/check_try.py looks for it).
 #define INDX_TRY(expression) INDX_TRY_NAMED(INDX_JOIN(indx_try_, __COUNTER__), expression)
 #define INDX_JOIN(a, b) INDX_JOIN_TWO(a, b)
 #define INDX_JOIN_TWO(a, b) a##b

@@ -1,9 +1,9 @@
 // note_read and a list as lines over HTTP, against a bare handler on the same front that returns
-// the same bytes. The load generator shares the machine with the server. rows: A103
+// the same bytes. The load generator shares the machine with the server.
+// rows: A103
 #include "bench/engine.hpp"
 #include "bench/http_client.hpp"
 
-#include <atomic>
 #include <thread>
 
 namespace {
@@ -11,25 +11,7 @@ namespace {
 using namespace indx;
 using namespace indx::bench;
 
-constexpr int kNotes = 1000, kConnections = 16, kSeconds = 3;
-
-double requests_per_s(int port, const std::vector<std::string>& requests) {
-  std::atomic<long> done = 0;
-  std::vector<std::thread> clients;
-  const double end = now_s() + kSeconds;
-  for (int c = 0; c < kConnections; ++c)
-    clients.emplace_back([&, c] {
-      const int fd = connect_to(port);
-      std::string buffer;
-      for (std::size_t i = static_cast<std::size_t>(c); now_s() < end; ++i, ++done) {
-        send_all(fd, requests[i % requests.size()]);
-        read_answer(fd, buffer);
-      }
-      ::close(fd);
-    });
-  for (auto& client : clients) client.join();
-  return static_cast<double>(done) / kSeconds;
-}
+constexpr int kNotes = 1000;
 
 /// A list as lines: how soon the first bytes of the body came, and the whole answer.
 struct LineList {

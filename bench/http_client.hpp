@@ -1,13 +1,17 @@
 #pragma once
 #include "base/text.hpp"
+#include "bench/support.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 // A client of the server under test that costs next to nothing. It ends the program when the
 // server fails it.
@@ -47,6 +51,27 @@ inline std::size_t read_answer(int fd, std::string& buffer) {
     if (n <= 0) std::exit(1);
     buffer.append(chunk, static_cast<std::size_t>(n));
   }
+}
+
+/// What a server answers per second, asked over 16 kept connections for three seconds; each asks
+/// for `requests` in turn.
+inline double requests_per_s(int port, const std::vector<std::string>& requests) {
+  constexpr int kConnections = 16, kSeconds = 3;
+  std::atomic<long> done = 0;
+  std::vector<std::thread> clients;
+  const double end = now_s() + kSeconds;
+  for (int c = 0; c < kConnections; ++c)
+    clients.emplace_back([&, c] {
+      const int fd = connect_to(port);
+      std::string buffer;
+      for (std::size_t i = static_cast<std::size_t>(c); now_s() < end; ++i, ++done) {
+        send_all(fd, requests[i % requests.size()]);
+        read_answer(fd, buffer);
+      }
+      ::close(fd);
+    });
+  for (auto& client : clients) client.join();
+  return static_cast<double>(done) / kSeconds;
 }
 
 /// As many open sockets as the system lets this process have.

@@ -5,7 +5,6 @@
 #include "bench/http_client.hpp"
 #include "mcp/server.hpp"
 
-#include <atomic>
 #include <csignal>
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -16,7 +15,7 @@ namespace {
 using namespace indx;
 using namespace indx::bench;
 
-constexpr int kNotes = 1000, kConnections = 16, kSeconds = 3, kSessions = 500, kLists = 2000;
+constexpr int kNotes = 1000, kSessions = 500, kLists = 2000;
 constexpr const char* kVersion = "2025-11-25";
 
 [[noreturn]] void fail(const std::string& why) {
@@ -67,24 +66,6 @@ std::string open_session(const Endpoint& at, int fd) {
   if (begin == head.npos) fail("no session: " + head);
   const auto from = begin + kHeader.size();
   return head.substr(from, head.find('\r', from) - from);
-}
-
-double requests_per_s(int port, const std::vector<std::string>& requests) {
-  std::atomic<long> done = 0;
-  std::vector<std::thread> clients;
-  const double end = now_s() + kSeconds;
-  for (int c = 0; c < kConnections; ++c)
-    clients.emplace_back([&, c] {
-      const int fd = connect_to(port);
-      std::string buffer;
-      for (std::size_t i = static_cast<std::size_t>(c); now_s() < end; ++i, ++done) {
-        send_all(fd, requests[i % requests.size()]);
-        read_answer(fd, buffer);
-      }
-      ::close(fd);
-    });
-  for (auto& client : clients) client.join();
-  return static_cast<double>(done) / kSeconds;
 }
 
 /// The same note, whole, through both surfaces. Of three rounds the middle ratio counts.

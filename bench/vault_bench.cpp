@@ -3,7 +3,7 @@
 // searches, questions about links and bases, reads, a patch, an edit by another program until it is
 // found, a move that rewrites 1,000 notes, and memory at rest. The floor of each is measured beside
 // it.
-// rows: A100 A101 A102 A104
+// rows: A100 A101 A102 A103 A104
 #include "bench/engine.hpp"
 #include "bench/floor.hpp"
 

@@ -1,6 +1,8 @@
 #include "cli/mcp_config.hpp"
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
+#include "cli/mcp_serve.hpp"
 #include "cli/output.hpp"
 #include "cli/place.hpp"
 #include "cli/serve.hpp"
@@ -61,9 +63,12 @@ std::vector<std::string> stdio_arguments(const McpEntry& entry) {
     args.insert(args.end(), {"--remote", entry.url.substr(0, entry.url.rfind("/mcp"))});
   else
     args.insert(args.end(), {"--vault", entry.vault});
-  // Forwarded calls have the rights of the token.
-  if (!entry.vault.empty() && !entry.scopes.empty())
-    args.insert(args.end(), {"--scopes", entry.scopes});
+  // Forwarded calls have the rights of the token; named ones keep the host from tools beyond them.
+  std::vector<std::string> scopes;
+  for (const std::string& each : split(entry.scopes, ','))
+    if (!each.empty() && !(entry.vault.empty() && each.starts_with("path:")))
+      scopes.push_back(each);
+  if (!scopes.empty()) args.insert(args.end(), {"--scopes", join(scopes, ",")});
   return args;
 }
 
@@ -105,8 +110,7 @@ std::string json_block(const Host& host, const McpEntry& entry) {
 
 /// A string of JSON is one of TOML too, for what JSON escapes TOML escapes alike; but for DEL.
 std::string toml_string(const std::string& text) {
-  return replace_all(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace), "\x7f",
-                     "\\u007F");
+  return replace_all(json_text(text), "\x7f", "\\u007F");
 }
 
 std::string toml_block(const Host& host, const McpEntry& entry) {
@@ -131,6 +135,7 @@ std::string token_command(const Host& host, const McpEntry& entry) {
   if (scopes.empty()) scopes = {"vault:read", "vault:write"};
   std::string command = cat("indx token create ", host.name, " --scopes ", join(scopes, ","));
   for (const std::string& glob : globs) command += cat(" --path-globs ", shell_word(glob));
+  if (!entry.token_vault.empty()) command += cat(" --vault ", shell_word(entry.token_vault));
   return command;
 }
 
@@ -161,6 +166,7 @@ Result<McpEntry> entry_of(const Invocation& invocation, const Environment& env) 
   McpEntry entry;
   entry.program = own_program();
   entry.is_http = input.value("http", false) || input.contains("url");
+  INDX_TRY(mcp_principal(input));  // the server would refuse them
   if (input.contains("scopes")) {
     std::vector<std::string> scopes;
     for (const Json& scope : input["scopes"])
@@ -178,6 +184,8 @@ Result<McpEntry> entry_of(const Invocation& invocation, const Environment& env) 
                          "https://HOST."),
                      Json{{"path", "--url"}});
     entry.url = mcp_endpoint(entry.url);
+    if (invocation.global.vault)
+      entry.token_vault = std::filesystem::absolute(*invocation.global.vault).lexically_normal();
     return entry;
   }
   const std::string dir = named_vault(invocation.global, env);

@@ -17,7 +17,8 @@ struct McpEntry {
   std::string vault;    ///< absolute; empty: forward to `url`
   std::string url;      ///< of the MCP endpoint; empty: stdio on the vault
   bool is_http = false;
-  std::string scopes;  ///< `vault:read,path:Public/**`; empty: the default
+  std::string scopes;       ///< `vault:read,path:Public/**`; empty: the default
+  std::string token_vault;  ///< of the server at `url`, where tokens are made; empty: not named
 };
 
 /// The text to paste for a host, what file it belongs into, and what else to do.

@@ -94,6 +94,22 @@ int serve_here(Engine& engine, const Registry& registry, const StdioClient& clie
   return code;
 }
 
+/// Says early, in the host's log, what every call would meet: a bad token, no server. Waits for
+/// nothing.
+void check_remote(Dispatcher& dispatcher, const Principal& principal) {
+  Call call;
+  call.operation = dispatcher.registry().find("vault_status");
+  call.principal = principal;
+  dispatcher.call(std::move(call),
+                  [](const Answer& answer) {
+                    if (answer.result) return;
+                    log_warn("the server refuses calls; tools are listed, but fail",
+                             Json{{"code", answer.result.error().name()},
+                                  {"reason", answer.result.error().message}});
+                  },
+                  {});
+}
+
 }  // namespace
 
 int take_stdout() {
@@ -131,10 +147,11 @@ Result<Principal> mcp_principal(const Json& input) {
     principal.scopes = {Scope::VaultRead, Scope::VaultWrite};
     return principal;
   }
+  std::vector<std::string> globs;
   for (const auto& item : *given) {
     const std::string text(trim(item.get_ref<const std::string&>()));
     if (text.starts_with("path:")) {
-      principal.path_globs.push_back(text.substr(5));
+      globs.push_back(text.substr(5));
       continue;
     }
     const auto scope = parse_scope(text);
@@ -145,6 +162,7 @@ Result<Principal> mcp_principal(const Json& input) {
     principal.scopes.insert(*scope);
   }
   if (principal.scopes.empty()) principal.scopes = {Scope::VaultRead, Scope::VaultWrite};
+  if (!globs.empty()) principal.bind_to(std::move(globs));
   return principal;
 }
 
@@ -167,7 +185,9 @@ int run_mcp_serve(const Invocation& invocation, const Environment& env, const Re
       return print_error(invalid(
           "`path:` scopes need the vault on this machine; make a token with these globs instead."));
     const auto place = open_place(global, env, registry, {});
-    return place ? client.serve(*place->dispatcher) : print_error(place.error());
+    if (!place) return print_error(place.error());
+    check_remote(*place->dispatcher, client.principal());
+    return client.serve(*place->dispatcher);
   }
   auto config = load_vault_config(invocation.global, env, ".");
   if (!config) return print_error(config.error());

@@ -1,13 +1,13 @@
 #include "cli/remote_dispatcher.hpp"
 
-#include "base/http_client.hpp"
 #include "base/ids.hpp"
 #include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "cli/files.hpp"
 #include "cli/follow_job.hpp"
-#include "cli/sse_reader.hpp"
+#include "cli/remote_subscription.hpp"
+#include "cli/remote_wire.hpp"
 #include "ops/job_record.hpp"
 #include "ops/route_field.hpp"
 #include "vault/note_path.hpp"
@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <future>
 #include <thread>
 
 namespace indx {
@@ -24,7 +23,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kShortAnswer{120000};
-constexpr std::size_t kMaxAnswerBytes = 256U << 20U;
 
 bool has_query(const std::string& method) {
   return method == "GET" || method == "HEAD" || method == "DELETE";
@@ -34,8 +32,6 @@ std::string query_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
-/// The address of a call: captures filled in, the rest of a read as query. What is left of `input`
-/// is the body.
 /// A segment of dots would bend the address; the slashes beside it are then encoded, and refused.
 bool has_dots(std::string_view text) {
   const auto segments = split(text, '/');
@@ -43,6 +39,8 @@ bool has_dots(std::string_view text) {
                      [](const auto& one) { return one == "." || one == ".."; });
 }
 
+/// The address of a call: captures filled in, the rest of a read as query. What is left of `input`
+/// is the body.
 Result<std::string> target_of(const Operation& operation, Json& input) {
   std::string target;
   for (const auto& part : split(operation.route.pattern.substr(1), '/')) {
@@ -57,9 +55,8 @@ Result<std::string> target_of(const Operation& operation, Json& input) {
     std::string text = query_text(input[field]);
     input.erase(field);
     const bool is_path = takes_segments(field) && field != "tag";
-    if (is_path)
-      text = INDX_TRY(NotePath::parse(text))
-                 .str();  // as the handler will: no `..` may bend the address
+    // As the handler will: no `..` may bend the address.
+    if (is_path) text = INDX_TRY(NotePath::parse(text)).str();
     target += percent_encode(text, takes_segments(field) && (is_path || !has_dots(text)));
   }
   if (!has_query(operation.route.method) && !operation.takes_file) return target;
@@ -70,157 +67,6 @@ Result<std::string> target_of(const Operation& operation, Json& input) {
   }
   return target;
 }
-
-Error error_of_response(const HttpClientResponse& response) {
-  const Json body = Json::parse(response.body, nullptr, false);
-  if (body.is_object() && body.contains("error") && body["error"].is_object())
-    return error_from_json(body["error"]);
-  Reason reason = Reason::Internal;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(Reason::kCount); ++i) {
-    const Error sample = make_error(static_cast<Reason>(i), "");
-    if (sample.http_status() != response.status) continue;
-    reason = sample.reason;
-    break;
-  }
-  return make_error(reason, cat("The server answered with status ", response.status, "."),
-                    Json{{"status", response.status}});
-}
-
-Event event_of(const SseFrame& frame, std::string* epoch) {
-  Event event;
-  event.kind = frame.event;
-  Json data = Json::parse(frame.data, nullptr, false);
-  if (!data.is_object()) return event;
-  const auto take = [&](const char* key) {
-    const auto it = data.find(key);
-    std::string text = it != data.end() && it->is_string() ? it->get<std::string>() : "";
-    if (it != data.end()) data.erase(key);
-    return text;
-  };
-  const std::string id = take("id");
-  if (const auto dash = id.rfind('-'); dash != id.npos) {
-    if (epoch != nullptr) *epoch = id.substr(0, dash);
-    event.id = std::strtoll(id.c_str() + dash + 1, nullptr, 10);
-  }
-  if (const auto kind = take("kind"); !kind.empty()) event.kind = kind;
-  event.at = parse_time(take("at")).value_or(Timestamp());
-  event.actor = take("actor");
-  event.subject = take("subject");
-  event.job_id = take("job_id");
-  event.data = std::move(data);
-  return event;
-}
-
-/// What the threads of one dispatcher share.
-struct Wire {
-  RemoteTarget target;
-  std::mutex mutex;
-  std::string epoch;  // of the last event seen
-  CancelToken closing;
-
-  HttpClientRequest request(const std::string& method, const std::string& path_and_query,
-                            const Principal* principal) const {
-    HttpClientRequest request;
-    request.method = method;
-    request.url = target.base + path_and_query;
-    request.timeout = milliseconds(0);
-    request.max_response_bytes = kMaxAnswerBytes;
-    if (!target.token.empty())
-      request.headers.emplace_back("Authorization", "Bearer " + target.token);
-    if (principal == nullptr) return request;
-    request.headers.emplace_back("X-Indx-Surface", std::string(name(principal->surface)));
-    std::vector<std::string> scopes;
-    for (const Scope scope : principal->scopes) scopes.emplace_back(name(scope));
-    for (const auto& glob : principal->path_globs) scopes.push_back("path:" + glob);
-    if (!scopes.empty()) request.headers.emplace_back("X-Indx-Scopes", join(scopes, " "));
-    return request;
-  }
-};
-
-/// One stream of /v1/events on a thread of its own; comes back after a lost connection.
-class RemoteSubscription : public Subscription {
- public:
-  RemoteSubscription(std::shared_ptr<Wire> wire, std::string target,
-                     std::optional<std::string> last_id, std::function<bool(const Event&)> sink)
-      : wire_(std::move(wire)),
-        target_(std::move(target)),
-        last_id_(std::move(last_id)),
-        sink_(std::move(sink)) {}
-  ~RemoteSubscription() override {
-    cancel_.cancel(CancelReason::Requested);
-    if (thread_.joinable() && thread_.get_id() == std::this_thread::get_id())
-      thread_.detach();
-    else if (thread_.joinable())
-      thread_.join();
-  }
-
-  /// Returns when the stream is open, so that nothing that happens later is missed.
-  Status open() {
-    std::promise<Status> opened;
-    auto is_open = opened.get_future();
-    thread_ =
-        std::thread([this, promise = std::move(opened)]() mutable { run(std::move(promise)); });
-    return is_open.get();
-  }
-
- private:
-  void run(std::promise<Status> opened) {
-    std::optional<std::promise<Status>> first = std::move(opened);
-    const auto on_opened = [&first](Status status) {
-      if (first) first->set_value(std::move(status));
-      first.reset();
-    };
-    while (!cancel_.is_cancelled() && !is_ended_) {
-      auto request = wire_->request("GET", target_, nullptr);
-      request.headers.emplace_back("Accept", "text/event-stream");
-      if (last_id_) request.headers.emplace_back("Last-Event-ID", *last_id_);
-      SseReader reader;
-      std::string refusal;
-      const auto response = http_stream(request, cancel_, [&](std::string_view bytes) {
-        if (!refusal.empty() || bytes.starts_with('{')) return refusal += bytes, true;
-        on_opened({});
-        return reader.add(bytes, [this](const SseFrame& frame) { return take(frame); });
-      });
-      if (!response) {
-        on_opened(response.error());
-      } else if (response->status >= 300) {
-        const Error refused = error_of_response({response->status, response->headers, refusal});
-        // One that was open comes back when the server has started anew or has room again.
-        if (first || !refused.is_retryable()) return on_opened(refused);
-      }
-      pause();
-    }
-    on_opened({});
-  }
-
-  bool take(const SseFrame& frame) {
-    if (!frame.id.empty()) last_id_ = frame.id;
-    Event event;
-    {
-      const std::scoped_lock lock(wire_->mutex);
-      event = event_of(frame, &wire_->epoch);
-    }
-    is_ended_ = !sink_(event);
-    return !is_ended_;
-  }
-
-  void pause() {
-    std::unique_lock lock(mutex_);
-    const auto registration = cancel_.on_cancel([this] { woken_.notify_all(); });
-    for (int i = 0; i < 10 && !cancel_.is_cancelled() && !is_ended_; ++i)
-      woken_.wait_for(lock, milliseconds(50));
-  }
-
-  const std::shared_ptr<Wire> wire_;  // shared with the dispatcher
-  const std::string target_;
-  std::optional<std::string> last_id_;
-  const std::function<bool(const Event&)> sink_;
-  CancelToken cancel_;
-  std::mutex mutex_;
-  std::condition_variable woken_;
-  bool is_ended_ = false;
-  std::thread thread_;
-};
 
 class RemoteDispatcher : public Dispatcher {
  public:
@@ -406,7 +252,7 @@ class RemoteDispatcher : public Dispatcher {
       response = http_exchange(request, call.cancel);
       if (!response) return failed(response.error());
     }
-    return to_answer(call, *response);
+    return to_answer(*response);
   }
 
   /// The output that HEAD means: what was asked, whether it is there, its etag.
@@ -430,7 +276,7 @@ class RemoteDispatcher : public Dispatcher {
     return parsed ? Json(parsed->str()) : path;
   }
 
-  static Answer to_answer(const Call& call, const HttpClientResponse& response) {
+  static Answer to_answer(const HttpClientResponse& response) {
     const auto header = [&](const char* key) {
       const auto it = response.headers.find(key);
       return it == response.headers.end() ? std::string() : it->second;
@@ -448,7 +294,6 @@ class RemoteDispatcher : public Dispatcher {
       answer.result = error_of_response(response);
     if (answer.is_accepted && is_whole)
       answer.job_id = answer.result->contains("job") ? (*answer.result)["job"].value("id", "") : "";
-    (void)call;
     return answer;
   }
 
@@ -478,7 +323,7 @@ class RemoteDispatcher : public Dispatcher {
     if (is_json) {
       HttpClientResponse plain_response = *response;
       plain_response.body = whole;
-      return to_answer(call, plain_response);
+      return to_answer(plain_response);
     }
     return failed(
         make_error(Reason::Unavailable, "The server ended the stream before the answer."));
@@ -494,7 +339,8 @@ class RemoteDispatcher : public Dispatcher {
   }
 
   const Registry registry_;
-  const std::shared_ptr<Wire> wire_ = std::make_shared<Wire>();  // shared with subscriptions
+  const std::shared_ptr<RemoteWire> wire_ =
+      std::make_shared<RemoteWire>();  // shared with subscriptions
   std::mutex mutex_;
   std::condition_variable ended_;
   int calls_ = 0;

@@ -46,13 +46,13 @@ bool is_own_name(const HttpRequest& request, const std::string& authority) {
 Status narrow(Principal& principal, const std::string& scopes) {
   if (scopes.empty()) return {};
   std::set<Scope> kept;
+  std::vector<std::string> globs;
+  const auto& own = principal.path_globs;
   for (const auto& word : split(replace_all(scopes, ",", " "), ' ')) {
     if (word.empty()) continue;
     if (word.starts_with("path:")) {
-      if (principal.path_globs.empty() ||
-          std::find(principal.path_globs.begin(), principal.path_globs.end(), word.substr(5)) !=
-              principal.path_globs.end())
-        continue;  // added below
+      globs.push_back(percent_decode(word.substr(5)));
+      if (own.empty() || std::find(own.begin(), own.end(), globs.back()) != own.end()) continue;
       return make_error(Reason::Forbidden,
                         cat("X-Indx-Scopes asks for ", word, ", which the token does not have."));
     }
@@ -60,11 +60,8 @@ Status narrow(Principal& principal, const std::string& scopes) {
     if (!scope) return invalid(cat("X-Indx-Scopes names no scope `", word, "`."));
     if (principal.has(*scope)) kept.insert(*scope);
   }
-  std::vector<std::string> globs;
-  for (const auto& word : split(replace_all(scopes, ",", " "), ' '))
-    if (word.starts_with("path:")) globs.push_back(word.substr(5));
   principal.scopes = std::move(kept);
-  if (!globs.empty()) principal.path_globs = std::move(globs);
+  if (!globs.empty() && globs != own) principal.bind_to(std::move(globs));
   return {};
 }
 

@@ -34,14 +34,25 @@ std::string_view code_of_refusal(int status) {
   }
 }
 
-}  // namespace
-
-HttpResponse json_response(int status, const Json& body, const RequestId& id) {
+/// `text` is JSON.
+HttpResponse text_response(int status, std::string text, const RequestId& id) {
   HttpResponse response;
   response.status = status;
   response.headers = {{"Content-Type", "application/json"}, {"X-Request-Id", id.value}};
-  response.body = json_text(body) + "\n";
+  response.body = std::move(text);
   return response;
+}
+
+}  // namespace
+
+HttpResponse json_response(int status, const Json& body, const RequestId& id) {
+  return text_response(status, json_text(body) + "\n", id);
+}
+
+HttpResponse data_response(int status, const Json& data, const RequestId& id) {
+  std::string text = R"({"ok":true,"data":)";  // around the data, which may be too large to copy
+  append_json(text, data);
+  return text_response(status, text += "}\n", id);
 }
 
 HttpResponse error_response(const Error& error, const RequestId& id) {

@@ -42,7 +42,7 @@ class LineStream : public std::enable_shared_from_this<LineStream> {
     if (!page && !stream_) return responder_.send(error_response(page.error(), id_));
     if (!page) return end(Json{{"error", page.error().to_json()}}.dump() + "\n");
     if (!stream_ && call_.operation->text_of(*page) != nullptr)  // it asks for no rows
-      return responder_.send(json_response(200, {{"ok", true}, {"data", *page}}, id_));
+      return responder_.send(data_response(200, *page, id_));
     const std::string rows = lines_of(*call_.operation, *page);
     const Json cursor = page->value("next_cursor", Json());
     if (!stream_ && !cursor.is_string()) {

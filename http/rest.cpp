@@ -215,9 +215,9 @@ HttpResponse to_response(const Answer& answer, const AnswerForm& form) {
   if (data.is_object() && data.contains("etag") && data["etag"].is_string())
     etag = data["etag"].get<std::string>();
   const bool is_lines = form.wants_lines && !answer.is_accepted && has_list(*form.operation, data);
-  auto response = is_lines ? lines_response(*form.operation, data, form.id)
-                           : json_response(answer.is_accepted ? 202 : answer.http_status,
-                                           {{"ok", true}, {"data", data}}, form.id);
+  auto response = is_lines
+                      ? lines_response(*form.operation, data, form.id)
+                      : data_response(answer.is_accepted ? 202 : answer.http_status, data, form.id);
   if (!etag.empty()) response.headers.emplace_back("ETag", "\"" + etag + "\"");
   if (!etag.empty() && form.is_read && names_etag(form.if_none_match, etag, true)) {
     response.status = 304;

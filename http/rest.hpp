@@ -27,6 +27,8 @@ Result<Principal> authenticate_request(const HttpRequest& request, Dispatcher& d
 /// WWW-Authenticate.
 HttpResponse error_response(const Error& error, const RequestId& id);
 HttpResponse json_response(int status, const Json& body, const RequestId& id);
+/// `{ok:true, data}`.
+HttpResponse data_response(int status, const Json& data, const RequestId& id);
 
 /// Refuses pages of other origins, and on a listener that only this machine reaches any Host that
 /// is not this server's (DNS rebinding). `http.public_names` are its own as well.

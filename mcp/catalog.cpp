@@ -55,9 +55,8 @@ bool has_output_schema(const Tool& tool) {
 /// All four: what a host assumes of one that is missing is the worst.
 /// - destructive is what may lose something for good. Replaced contents do not count: every write
 ///   keeps the version before it, and note_restore and job_revert bring that back.
-/// - openWorld is false for the tools of AI too: their world is the vault. Whether a provider out
-/// of
-///   the house is asked is not known here (AiRoles tells what there is, not who does it).
+/// - openWorld is false for the tools of AI too: their world is the vault. Whether a provider
+///   elsewhere is asked is not known here (AiRoles tells what there is, not who does it).
 Json hints(const Tool& tool, const Principal& principal) {
   bool reads = true, destroys = false, repeats = true;
   for (const Operation* operation : tool.operations) {

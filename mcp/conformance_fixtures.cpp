@@ -3,6 +3,7 @@
 #include "base/hash.hpp"
 #include "base/secret_box.hpp"
 #include "base/text.hpp"
+#include "mcp/logging.hpp"
 #include "mcp/operation_call.hpp"
 
 #include <deque>
@@ -58,8 +59,8 @@ void say_then_answer(Deadlines& deadlines, const std::shared_ptr<OpenCall>& call
 void run_logging(const McpRequest& request, const McpServices& services) {
   std::deque<Json> lines;
   const Json* meta = member(request.message.params, "_meta");
-  const bool is_wanted = request.peer.protocol->era == Era::Legacy ||
-                         (meta && member(*meta, "io.modelcontextprotocol/logLevel"));
+  const bool is_wanted =
+      request.peer.protocol->era == Era::Legacy || (meta && member(*meta, kLogLevelMeta));
   if (is_wanted)
     for (const char* line :
          {"Tool execution started", "Tool processing data", "Tool execution completed"})

@@ -10,7 +10,6 @@
 namespace indx {
 namespace {
 
-constexpr std::string_view kLevelMeta = "io.modelcontextprotocol/logLevel";
 constexpr std::string_view kLogger = "indx.tools";
 constexpr std::array<std::string_view, 8> kLevels = {"debug", "info",     "notice", "warning",
                                                      "error", "critical", "alert",  "emergency"};
@@ -20,7 +19,7 @@ std::optional<McpLogLevel> level_of(const McpRequest& request) {
   const Protocol* protocol = request.peer.protocol;
   if (!protocol || protocol->era != Era::Modern) return std::nullopt;
   const Json* meta = member(request.message.params, "_meta");
-  const auto level = meta ? string_member(*meta, kLevelMeta) : std::nullopt;
+  const auto level = meta ? string_member(*meta, kLogLevelMeta) : std::nullopt;
   return level ? parse_mcp_log_level(*level) : std::nullopt;
 }
 
@@ -37,6 +36,10 @@ std::optional<McpLogLevel> parse_mcp_log_level(std::string_view name) {
   for (std::size_t i = 0; i < kLevels.size(); ++i)
     if (kLevels[i] == name) return static_cast<McpLogLevel>(i);
   return std::nullopt;
+}
+
+std::string mcp_log_levels() {
+  return join(std::vector<std::string>(kLevels.begin(), kLevels.end()), ", ");
 }
 
 void McpLogFilter::set_level(McpLogLevel level) {
@@ -110,9 +113,7 @@ McpMethod set_level_method() {
             const auto level = asked ? parse_mcp_log_level(*asked) : std::nullopt;
             if (!level)
               return request.call->answer_fault(
-                  kRpcInvalidParams,
-                  cat("params.level must be one of ",
-                      join(std::vector<std::string>(kLevels.begin(), kLevels.end()), ", "), "."));
+                  kRpcInvalidParams, cat("params.level must be one of ", mcp_log_levels(), "."));
             if (request.peer.session) request.peer.session->log.set_level(*level);
             request.call->answer_result(Json::object());
           }};

@@ -29,6 +29,9 @@ enum class McpLogLevel : std::uint8_t {
 };
 std::string_view name(McpLogLevel level);  ///< `warning`
 std::optional<McpLogLevel> parse_mcp_log_level(std::string_view name);
+std::string mcp_log_levels();  ///< all of them, with commas between
+/// The member of `_meta` with which a modern request names its level.
+inline constexpr std::string_view kLogLevelMeta = "io.modelcontextprotocol/logLevel";
 
 /// Which log lines one session wants, and how many it gets: silent until a level is set, then at
 /// most kLinesPerWindow in a window. Thread-safe.

@@ -2,6 +2,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "mcp/logging.hpp"
 #include "mcp/operation_call.hpp"
 
 #include <algorithm>
@@ -14,11 +15,7 @@ namespace {
 
 constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
-constexpr std::string_view kLogLevelKey = "io.modelcontextprotocol/logLevel";
 constexpr std::string_view kOnlyModern = "server/discover";
-
-constexpr std::array<std::string_view, 8> kLogLevels = {"debug", "info",     "notice", "warning",
-                                                        "error", "critical", "alert",  "emergency"};
 
 /// The methods whose Mcp-Name repeats a member of params.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNamed = {
@@ -51,12 +48,11 @@ std::optional<RpcFault> fault_of_meta(const RpcMessage& request, const Json& met
     return missing(kCapabilitiesKey, "an object; {} declares nothing");
   if (dump_rpc(*capabilities).size() > kMaxClientCapabilities)
     return invalid_params(request, "The client capabilities are too long.");
-  const Json* level = member(meta, kLogLevelKey);
-  if (level && (!level->is_string() || std::find(kLogLevels.begin(), kLogLevels.end(),
-                                                 level->get<std::string>()) == kLogLevels.end()))
-    return missing(kLogLevelKey,
-                   "one of debug, info, notice, warning, error, critical, alert, "
-                   "emergency");
+  if (member(meta, kLogLevelMeta)) {
+    const auto level = string_member(meta, kLogLevelMeta);
+    if (!level || !parse_mcp_log_level(*level))
+      return missing(kLogLevelMeta, cat("one of ", mcp_log_levels()));
+  }
   return std::nullopt;
 }
 

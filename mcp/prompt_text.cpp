@@ -1,5 +1,6 @@
 #include "mcp/prompt_text.hpp"
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -25,8 +26,7 @@ void VaultData::row(const Json& row, std::size_t max_string_bytes) {
   Json shown = row;
   cut_strings(shown, max_string_bytes);
   // As an escape `<` means the same to a reader of JSON, and cannot close the block.
-  const std::string line =
-      replace_all(shown.dump(-1, ' ', false, Json::error_handler_t::replace), "<", "\\u003c");
+  const std::string line = replace_all(json_text(shown), "<", "\\u003c");
   if (lines_.size() + line.size() > kMaxDataBytes) {
     ++left_out_;
     return;

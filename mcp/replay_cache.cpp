@@ -1,6 +1,7 @@
 #include "mcp/replay_cache.hpp"
 
 #include "base/hash.hpp"
+#include "base/json_text.hpp"
 
 #include <vector>
 
@@ -26,8 +27,7 @@ std::optional<Json> ReplayCache::find(const std::string& key, const std::string&
 
 void ReplayCache::put(const std::string& key, const std::string& revision, const Json& output) {
   if (output.is_object() && output.value("indexing", false)) return;
-  Kept kept{key, revision, output.dump(-1, ' ', false, Json::error_handler_t::replace),
-            clock_.monotonic()};
+  Kept kept{key, revision, json_text(output), clock_.monotonic()};
   if (kept.size() > kMostBytesOfOne) return;
   const std::scoped_lock lock(mutex_);
   if (const auto found = by_key_.find(key); found != by_key_.end()) drop(found->second);

@@ -1,6 +1,7 @@
 #include "mcp/resource_uri.hpp"
 
 #include "base/json_depth.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -183,8 +184,7 @@ std::string vault_uri(std::string_view path) {
 }
 
 std::string ai_uri(ResourceUri::Kind kind, const Json& scope) {
-  return cat(kAiScheme, kind == Kind::Map ? kMap : kSummary,
-             percent_encode(scope.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  return cat(kAiScheme, kind == Kind::Map ? kMap : kSummary, percent_encode(json_text(scope)));
 }
 
 Result<ResourceUri> parse_resource_uri(std::string_view uri) { return parse_uri(uri, false); }

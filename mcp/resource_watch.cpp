@@ -4,6 +4,7 @@
 #include "base/unicode.hpp"
 #include "mcp/operation_call.hpp"
 #include "mcp/synthetic_resources.hpp"
+#include "ops/schema.hpp"
 
 #include <algorithm>
 #include <set>
@@ -52,6 +53,12 @@ Result<ResourceWatch> make_watch(const std::string& uri, const Registry& registr
   const Operation* operation = registry.find(operation_name_of(target));
   if (!operation || !may_call(principal, *operation)) return not_found("No such resource.");
   if (!operation->is_listed(roles)) return operation->lacks_role();
+  Json input;
+  if (target.kind != Kind::Glob) {  // a pattern cannot be read
+    input = INDX_TRY(operation_input(target, *operation));
+    // What a read would refuse has nothing to tell of either.
+    INDX_TRY(validate(operation->input, input));
+  }
   ResourceWatch watch{.uri = uri, .paths = {}, .glob = {}, .names_files = false, .question = {}};
   switch (target.kind) {
     case Kind::File:
@@ -69,7 +76,7 @@ Result<ResourceWatch> make_watch(const std::string& uri, const Registry& registr
       follow_scope(target.scope, watch);
       break;
     default:
-      watch.question = Question{operation->name, INDX_TRY(operation_input(target, *operation))};
+      watch.question = Question{operation->name, std::move(input)};
   }
   return watch;
 }

@@ -2,6 +2,7 @@
 
 #include "base/hash.hpp"
 #include "base/json_depth.hpp"
+#include "base/json_text.hpp"
 #include "base/media_type.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
@@ -78,7 +79,7 @@ Result<Json> file_contents(const std::string& uri, std::string_view path, std::s
 
 Json json_contents(const std::string& uri, const Json& document) {
   Json content = {{"uri", uri}, {"mimeType", "application/json"}};
-  content["text"] = document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  content["text"] = json_text(document);
   return {{"contents", Json::array({std::move(content)})}};
 }
 

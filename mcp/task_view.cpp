@@ -9,6 +9,8 @@
 #include "ops/job_record.hpp"
 #include "ops/jobs.hpp"
 
+#include <algorithm>
+
 namespace indx {
 namespace {
 
@@ -31,18 +33,17 @@ std::string status_message(const Json& record, Era era) {
   return cat(state == "ready" ? "waits for its turn" : state, done.empty() ? "" : "; ", done);
 }
 
-/// How long the record lives from its making on, as far as is known now: it stays a while after its
-/// end.
+/// How long the record lives from its making on: kept a while after its end, so at least that long
+/// before its end is known.
 std::int64_t ttl_ms(const Json& record) {
   const auto time = [&](const char* key) {
     return parse_time(string_member(record, key).value_or(""));
   };
-  const auto created = time("created_at");
-  const auto last = is_final_record(record) ? time("finished_at") : time("updated_at");
   using std::chrono::milliseconds;
   auto lives = std::chrono::duration_cast<milliseconds>(kFinishedJobsKept);
-  if (created && last && *last > *created)
-    lives += std::chrono::duration_cast<milliseconds>(*last - *created);
+  const auto created = time("created_at"), finished = time("finished_at");
+  if (created && finished && *finished > *created)
+    lives += std::chrono::duration_cast<milliseconds>(*finished - *created);
   return lives.count();
 }
 
@@ -96,10 +97,11 @@ Json task_with_result(const Json& record, const Registry& registry, const Protoc
 void name_job(Json& result, const Operation& operation, const Json& input,
               const std::string& job_id) {
   result["_meta"]["indx/job_id"] = job_id;
-  // AI that only suggests writes nothing.
+  // AI that only suggests writes nothing, nor does what mends the index.
   const bool may_have_written =
       operation.is_ai ? input.value("apply", Json()) == true || input.contains("write")
-                      : operation.effect != Effect::Reads;
+                      : std::find(operation.scopes.begin(), operation.scopes.end(),
+                                  Scope::VaultWrite) != operation.scopes.end();
   if (may_have_written)
     result["content"].push_back(
         {{"type", "text"},
@@ -111,8 +113,9 @@ Json task_result(const Json& record, const Operation& operation, const Protocol&
   const auto outcome = outcome_of(record);
   if (!outcome) return tool_error(outcome.error(), &operation);
   const Json input = record.value("input", Json::object());
-  Json result = tool_result(operation, *outcome, {}, protocol, input);
-  name_job(result, operation, input, record.value("id", ""));
+  const std::string id = record.value("id", "");
+  Json result = tool_result(operation, *outcome, {}, protocol, input, id);
+  name_job(result, operation, input, id);
   return result;
 }
 

@@ -35,7 +35,7 @@ int smaller_limit(const Operation& operation, const Json& output) {
   if (!operation.has_pages() || !output.is_object()) return 0;
   const auto list = output.find(operation.list);
   if (list == output.end() || !list->is_array() || list->size() < 2) return 0;
-  const std::size_t size = json_size(output);
+  const std::size_t size = json_size(to_portable_value(operation.output, output));
   if (size <= kMaxResultBytes) return 0;
   const std::size_t fits = list->size() * kMaxResultBytes * 9 / (size * 10);
   return static_cast<int>(std::clamp<std::size_t>(fits, 1, list->size() - 1));
@@ -77,7 +77,7 @@ struct ToolMethods::Work {
 void ToolMethods::Work::answer_with(Json output, const FileBytes* file, bool is_replay) const {
   if (file) put_file(*file, output);
   Json result =
-      tool_result(operation(), output, arguments.repaired, *peer.protocol, arguments.input);
+      tool_result(operation(), output, arguments.repaired, *peer.protocol, arguments.input, job_id);
   if (file)
     if (Json image = image_block(*file, output); !image.is_null())
       result["content"].push_back(std::move(image));

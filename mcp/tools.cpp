@@ -161,13 +161,28 @@ std::string shown_cuts(std::vector<std::string> cuts) {
   return more == 0 ? join(cuts, "; ") : cat(join(cuts, "; "), "; and ", more, " more places");
 }
 
-/// How to get at the rest, in terms of what this operation takes.
-std::string how_to_continue(const Operation& operation, const Json& output) {
-  // Its one field is the id: nothing can be asked for in smaller parts.
+/// The lists that were cut, by their names in the result of a job.
+std::vector<std::string> cut_lists(const std::vector<std::string>& cuts) {
+  std::vector<std::string> names;
+  for (const auto& cut : cuts) {
+    std::string name = cut.substr(0, cut.find(' '));
+    if (!cut.ends_with(" items") || name.find('[') != name.npos) continue;
+    if (name.starts_with("job.result.")) name.erase(0, 11);  // as job_get shows it
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+/// How to get at the rest, in terms of what this operation takes. `job_id` of a job that keeps the
+/// result; empty: none does.
+std::string how_to_continue(const Operation& operation, const Json& output,
+                            const std::string& job_id, const std::vector<std::string>& cuts) {
+  const auto lists = cut_lists(cuts);
+  if (!job_id.empty() && !lists.empty())
+    return cat("To see the rest page by page, call vault_lists with action job_result, id ", job_id,
+               " and list ", join(lists, " or "), ".");
   if (operation.name == "job_get")
-    return "A long result is never shown whole here: vault_lists with action job_events names "
-           "each note that the job wrote, page by page; for the rest of its result make the call "
-           "again with a narrower scope.";
+    return cat("`indx job get ", job_id, "` on the command line shows it whole.");
   const std::array<std::pair<const char*, const char*>, 5> narrower = {
       {{"limit", "a lower limit"},
        {"include", "fewer include parts"},
@@ -185,6 +200,11 @@ std::string how_to_continue(const Operation& operation, const Json& output) {
     texts.emplace_back("read the resource vault://<path>");
   if (texts.empty()) return "There is no way to see the rest with this tool.";
   return cat("To see the rest, ", join(texts, ", or "), '.');
+}
+
+/// The job that keeps a result: the one that made it, or that was looked at.
+std::string kept_by(const Operation& operation, const Json& input, const std::string& job_id) {
+  return operation.name == "job_get" ? input.value("id", "") : job_id;
 }
 
 }  // namespace
@@ -208,15 +228,15 @@ const Operation& asked_operation(const Tool& tool, const Json* arguments) {
 
 Json tool_result(const Operation& operation, const Json& output,
                  const std::vector<std::string>& repaired, const Protocol& protocol,
-                 const Json& input) {
+                 const Json& input, const std::string& job_id) {
   const Json portable = to_portable_value(operation.output, output);
   std::vector<std::string> cuts;
   const Json shown = cut_to_size(portable, kMaxResultBytes, &cuts);
 
   std::string summary = tool_summary(operation, input, portable);
   if (!cuts.empty())
-    summary +=
-        cat(" The result is cut: ", shown_cuts(cuts), ". ", how_to_continue(operation, portable));
+    summary += cat(" The result is cut: ", shown_cuts(cuts), ". ",
+                   how_to_continue(operation, portable, kept_by(operation, input, job_id), cuts));
   Json result = {{"content", Json::array({text_block(summary), text_block(dump_rpc(shown))})}};
   if (protocol.has_structured_content) result["structuredContent"] = shown;
   result["isError"] = false;

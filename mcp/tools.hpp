@@ -26,10 +26,11 @@ Result<ToolArguments> tool_arguments(const Tool& tool, const Json& arguments);
 const Operation& asked_operation(const Tool& tool, const Json* arguments);
 
 /// The result of a call that went well: a summary, the JSON as text, and the same structured. What
-/// is too long is cut alike in both, and says so. `input` is only for the summary.
+/// is too long is cut alike in both, and says so and how to see the rest. `job_id` of the job that
+/// made it; empty: none did.
 Json tool_result(const Operation& operation, const Json& output,
                  const std::vector<std::string>& repaired, const Protocol& protocol,
-                 const Json& input = Json::object());
+                 const Json& input = Json::object(), const std::string& job_id = {});
 /// The result of a call that goes on as a job.
 Json tool_job_result(const std::string& job_id, const std::string& status,
                      const Protocol& protocol);

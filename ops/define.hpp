@@ -177,6 +177,8 @@ Struct decode_fields(const Fields<Struct>& fields, const Json& json) {
 template <typename Struct>
 Json encode_fields(const Fields<Struct>& fields, const Struct& value) {
   Json json = Json::object();
+  // An object that grows copies what it holds: its keys are const.
+  json.get_ref<Json::object_t&>().reserve(fields.size());
   for (const auto& field : fields)
     if (auto item = field.encode(value)) json[field.name] = std::move(*item);
   return json;

@@ -243,7 +243,10 @@ class LocalDispatcher : public Dispatcher {
                      Json{{"path", "idempotency_key"}});
     Json asked = call.input;
     if (call.operation->streams_answer()) asked.erase("stream");  // how the answer comes, not what
-    if (call.upload) asked = Json::array({asked, INDX_TRY(hash_file(call.upload->bytes)).sha256});
+    if (call.upload) {
+      const auto file = INDX_TRY(hash_file(call.upload->bytes));
+      asked = Json::array({asked, file.sha256});
+    }
     return std::optional(
         IdempotencyKey{call.operation->name, call.idempotency_key, canonical_hash(asked)});
   }

@@ -59,6 +59,7 @@ Operation vault_embed();
 Operation job_list();
 Operation job_get();
 Operation job_events();
+Operation job_result();
 Operation job_cancel();
 Operation job_revert();
 Operation job_pause();

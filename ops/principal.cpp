@@ -1,5 +1,7 @@
 #include "ops/principal.hpp"
 
+#include "base/text.hpp"
+
 #include <array>
 
 namespace indx {
@@ -41,6 +43,12 @@ bool Principal::has(Scope scope) const {
   for (const Scope held : scopes)
     if (held >= scope) return true;
   return false;
+}
+
+void Principal::bind_to(std::vector<std::string> globs) {
+  subject += cat(" in ", join(globs, ", "));
+  path_globs = std::move(globs);
+  if (scopes.erase(Scope::VaultAdmin) > 0) scopes.insert({Scope::VaultRead, Scope::VaultWrite});
 }
 
 JobOwner to_owner(const Principal& principal) {

@@ -29,6 +29,9 @@ struct Principal {
 
   bool has(Scope scope) const;
   PathScope path_scope() const { return {path_globs, {}}; }
+  /// Makes it one that sees some folders alone: under a subject of its own, since jobs, tasks and
+  /// events of the same name tell of other folders too, and without admin.
+  void bind_to(std::vector<std::string> globs);
 };
 JobOwner to_owner(const Principal& principal);
 Principal to_principal(const JobOwner& owner);

@@ -63,6 +63,7 @@ constexpr Operation (*kOperations[])() = {
     job_list,
     job_get,
     job_events,
+    job_result,
     job_cancel,
     job_revert,
     job_pause,

@@ -18,6 +18,14 @@ std::optional<Json> parse_json_text(std::string_view text) {
   return value;
 }
 
+/// The list or object that `text` is, told by its bracket: most texts are none, and to find that
+/// out by parsing is slow.
+std::optional<Json> parse_bracketed(std::string_view text, char bracket) {
+  const auto begin = trim(text);
+  if (begin.empty() || begin.front() != bracket) return std::nullopt;
+  return parse_json_text(text);
+}
+
 bool has_type(SchemaType type, const Json& value) {
   switch (type) {
     case SchemaType::String:
@@ -168,7 +176,7 @@ Result<Json> parse_text_list(const SchemaNode& node, const std::string& name,
                              const std::vector<std::string>& values) {
   Json list = Json::array();
   for (const auto& text : values) {
-    if (auto parsed = parse_json_text(text); parsed && parsed->is_array()) {
+    if (auto parsed = parse_bracketed(text, '[')) {
       for (auto& item : *parsed) list.push_back(std::move(item));
       continue;
     }
@@ -188,7 +196,7 @@ Result<Json> parse_text_map(const SchemaNode& node, const std::string& name,
                             const std::vector<std::string>& values) {
   Json map = Json::object();
   for (const auto& text : values) {
-    if (auto parsed = parse_json_text(text); parsed && parsed->is_object()) {
+    if (auto parsed = parse_bracketed(text, '{')) {
       for (auto& [key, item] : parsed->items()) map[key] = std::move(item);
       continue;
     }

@@ -38,6 +38,10 @@ step 'layers'
 scripts/check_layers.py --selftest
 scripts/check_layers.py
 
+step 'tries'
+scripts/check_try.py --selftest
+scripts/check_try.py
+
 step 'format'
 mapfile -t files < <(changed 'cpp|hpp')
 if [ ${#files[@]} -gt 0 ]; then

@@ -276,8 +276,8 @@ Status NoteIndexReader::visit_texts(const std::function<void(NoteText)>& visit) 
   while (INDX_TRY(query.step())) {
     auto body = query.text(4).substr(static_cast<std::size_t>(query.integer(3)));
     if (!is_valid_utf8(body)) body = replace_invalid_utf8(body);
-    visit(
-        {query.text(1), query.text(2), std::move(body), INDX_TRY(tags_of(*db, query.integer(0)))});
+    auto tags = INDX_TRY(tags_of(*db, query.integer(0)));
+    visit({query.text(1), query.text(2), std::move(body), std::move(tags)});
   }
   return {};
 }

@@ -66,7 +66,10 @@ Status take_from_tier(Database& db, std::vector<Found>& tier, const FoundFile* a
     const double least = last->score;
     std::erase_if(tier, [least](const Found& found) { return found.score < least; });
   }
-  for (const auto& found : tier) left.push_back({found, INDX_TRY(path_of(db, found.id))});
+  for (const auto& found : tier) {
+    auto path = INDX_TRY(path_of(db, found.id));
+    left.push_back({found, std::move(path)});
+  }
   std::sort(left.begin(), left.end(), [](const FoundFile& a, const FoundFile& b) {
     return a.score != b.score ? a.score > b.score : a.path < b.path;
   });
@@ -123,8 +126,10 @@ Result<SearchPage> NoteIndexReader::search(const SearchRequest& request) {
     drop_given(*cursor.given, tiers.some);
   }
   FoundFile last;
-  if (cursor.last)
-    last = {{cursor.last->id, cursor.last->score}, INDX_TRY(path_of(*db, cursor.last->id))};
+  if (cursor.last) {
+    auto path = INDX_TRY(path_of(*db, cursor.last->id));
+    last = {{cursor.last->id, cursor.last->score}, std::move(path)};
+  }
   const FoundFile* after = cursor.last ? &last : nullptr;
   const bool is_in_some = cursor.last && cursor.last->tier == 1;
 

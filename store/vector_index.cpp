@@ -302,10 +302,11 @@ Status VectorIndex::save(const std::string& dir) const {
     fs::remove(file, ignored);
     return make_error(Reason::Unavailable, "The disk took a part of the graph of vectors only.");
   }
+  const std::string checksum = INDX_TRY(etag_of_file(bytes));
   const Json side{{"format", kFormat},
                   {"number", number},
                   {"file", name},
-                  {"checksum", INDX_TRY(etag_of_file(bytes))},
+                  {"checksum", checksum},
                   {"count", hnsw.cur_element_count},
                   {"last_label", graph_->last_label},
                   {"epoch", space_.epoch},

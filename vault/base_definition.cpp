@@ -213,9 +213,10 @@ class DefinitionReader {
       result.limit = static_cast<std::size_t>(value.get<double>());
     }
     if (const int summaries = child(node, "summaries"); summaries >= 0)
-      for (const auto& entry : INDX_TRY(entries(summaries, where + ".summaries")))
-        result.summaries.push_back(
-            {BaseColumn::parse(entry.key), INDX_TRY(scalar(entry.value, where + ".summaries"))});
+      for (const auto& entry : INDX_TRY(entries(summaries, where + ".summaries"))) {
+        auto text = INDX_TRY(scalar(entry.value, where + ".summaries"));
+        result.summaries.push_back({BaseColumn::parse(entry.key), std::move(text)});
+      }
     return result;
   }
 

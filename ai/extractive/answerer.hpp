@@ -25,7 +25,7 @@ struct AnswerTask {
   std::vector<AnswerNote> notes;
   std::vector<AnswerChunk> chunks;       ///< best first
   std::shared_ptr<const Corpus> corpus;  // shared: a newer one may take its place meanwhile
-  double gate = 0.47;                    ///< least cosine of a sentence with the question
+  double gate = 0.47;  ///< how near a sentence must be where a rare word is missing
 };
 
 /// A passage that may answer, verbatim: a sentence, with one beside it that explains it, or a whole
@@ -46,9 +46,10 @@ struct ExtractiveAnswer {
 /// chunks is scored by its cosine with the question, the share of the question's words that it
 /// holds, weighted by IDF, those that its title and headings hold, and whether it has what is asked
 /// for: a date (when), a name (who), a number (how many), steps (how to). Nothing is answered when
-/// no sentence passes the gate; without vectors, when no sentence with its headings holds most of
-/// the question. At most three passages are chosen by MMR, lambda .7 (Carbonell and Goldstein
-/// 1998). Deterministic. The task must outlive it.
+/// no sentence passes the gate, which asks for more where its chunk lacks a rare word or a name;
+/// without vectors, when no sentence with its headings holds most of the question. At most three
+/// passages are chosen by MMR, lambda .7 (Carbonell and Goldstein 1998). Deterministic. The task
+/// must outlive it.
 class ExtractiveAnswerer {
  public:
   explicit ExtractiveAnswerer(const AnswerTask& task);

@@ -16,9 +16,11 @@ constexpr int kFewestHits = 3;
 struct Profile {
   std::string_view code, words;
 };
-/// Words of one language that are no common word of another in the list.
+/// The commonest words of each language. What another language has too tells them apart only
+/// together with the rest, so English has its own short ones: "How do I add it to …" is no Polish.
 constexpr std::array kProfiles = {
-    Profile{"en", " the and of to is that it for with was this are from which be by "},
+    Profile{"en",
+            " the and of to is that it for with was this are from which be by i do how what my "},
     Profile{"de", " der die und das ist nicht mit ein eine auf für sich dem den wird werden "},
     Profile{"fr", " le les et des est une pour dans pas que qui du au sur avec sont "},
     Profile{"es", " el los y las una por para que es del con se más como pero está "},

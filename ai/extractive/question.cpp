@@ -117,6 +117,27 @@ Question::Question(std::string_view text, const Corpus& corpus) : kind_(question
     if (!weights_.empty()) break;
   }
   for (const auto& [key, weight] : weights_) total_ += weight;
+  unheard_ = corpus.inverse_document_frequency("");
+  const auto tokens = tokenize(text);
+  for (std::size_t i = 1; i < tokens.size(); ++i)
+    if (tokens[i].is_capital)
+      for (const auto& key : word_keys(tokens[i].folded))
+        if (weights_.contains(key)) names_.insert(key);
+}
+
+double Question::missing(std::string_view text) const {
+  const auto keys = word_keys(text);
+  double most = 0;
+  for (const auto& [key, weight] : weights_)
+    if (!keys.contains(key)) most = std::max(most, weight);
+  return most / unheard_;
+}
+
+bool Question::lacks_name(std::string_view text) const {
+  if (names_.empty()) return false;
+  const auto keys = word_keys(text);
+  return std::any_of(names_.begin(), names_.end(),
+                     [&](const std::string& name) { return !keys.contains(name); });
 }
 
 double Question::overlap(std::string_view text) const {

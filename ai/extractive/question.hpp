@@ -21,6 +21,11 @@ class Question {
   Kind kind() const { return kind_; }
   /// The share of the question, weighted by IDF, whose words the text holds: 0 to 1.
   double overlap(std::string_view text) const;
+  /// What of the question the text lacks: the weight of the rarest word that it does not hold, as a
+  /// share of that of a word that no note holds; 0: it holds all of them, 1: nobody speaks of it.
+  double missing(std::string_view text) const;
+  /// Whether the question names something, by a capital inside it, that the text does not hold.
+  bool lacks_name(std::string_view text) const;
   /// Whether the text has what is asked for: a date, a name, a number, a step.
   bool is_answered_by(std::string_view text, bool is_step) const;
 
@@ -28,6 +33,8 @@ class Question {
   Kind kind_ = Kind::Other;
   std::map<std::string, double> weights_;  ///< by key; sorted, so that sums come out the same
   double total_ = 0;
+  double unheard_ = 0;           ///< the weight of a word that no note holds
+  std::set<std::string> names_;  ///< keys of words with a capital that do not begin the question
 };
 
 }  // namespace indx

@@ -45,8 +45,9 @@ struct Output {
 Result<Role> embeddings_role(Context& ctx) {
   auto& retrieval = ctx.retrieval();
   if (INDX_TRY(retrieval.vectors()) == Vectors::Off) return Role();
+  const auto counts = INDX_TRY(retrieval.counts());
   return Role{ctx.config().ai.embeddings_provider, retrieval.model(),
-              static_cast<std::int64_t>(INDX_TRY(retrieval.counts()).dim)};
+              static_cast<std::int64_t>(counts.dim)};
 }
 
 Result<Output> run(Context& ctx, const Input&) {

@@ -105,12 +105,13 @@ Result<Output> run(Context& ctx, const Input& in) {
     }));
     vectors = INDX_TRY(retrieval.vectors());
   }
-  if (vectors == Vectors::OtherModel)
-    return make_error(
-        Reason::Conflict,
-        cat("The index holds vectors of another model than ", retrieval.model(),
-            ". Call again with `reset` to drop them and embed everything anew."),
-        Json{{"index_model", INDX_TRY(retrieval.counts()).model}, {"model", retrieval.model()}});
+  if (vectors == Vectors::OtherModel) {
+    const auto counts = INDX_TRY(retrieval.counts());
+    return make_error(Reason::Conflict,
+                      cat("The index holds vectors of another model than ", retrieval.model(),
+                          ". Call again with `reset` to drop them and embed everything anew."),
+                      Json{{"index_model", counts.model}, {"model", retrieval.model()}});
+  }
   INDX_TRY(retrieval.forget_left_out());
   Output out{.model = retrieval.model()};
   INDX_TRY(embed_all(ctx, out));

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "ops/links.hpp"
+#include "ops/notes/note_view.hpp"
 #include "ops/versions.hpp"
 
 #include <algorithm>
@@ -72,7 +73,7 @@ UndoOutcome name_taken(const std::string& etag, const std::string& name) {
 
 Result<UndoOutcome> restore_file(Context& ctx, const JobId& job, const UndoFile& file,
                                  const UndoAct& act, const std::string& key) {
-  NoteChange change{.kind = NoteChange::Kind::Delete, .path = INDX_TRY(NotePath::parse(act.path))};
+  NoteChange change = change_of(NoteChange::Kind::Delete, INDX_TRY(NotePath::parse(act.path)));
   change.if_match = file.etag.value_or("");
   if (file.before_sha256) {
     auto bytes = ctx.versions().before_image(change.path, job, *file.before_sha256);
@@ -100,7 +101,7 @@ Result<UndoOutcome> WritingUndo::restore(const UndoFile& file, const UndoAct& ac
 }
 
 Result<UndoOutcome> WritingUndo::move_back(const UndoAct& act, const std::string& etag) {
-  NoteChange change{.kind = NoteChange::Kind::Move, .path = INDX_TRY(NotePath::parse(act.path))};
+  NoteChange change = change_of(NoteChange::Kind::Move, INDX_TRY(NotePath::parse(act.path)));
   change.to = INDX_TRY(NotePath::parse(act.back_to));
   change.if_match = etag;
   if (act.kind == UndoAct::Kind::FolderBack &&

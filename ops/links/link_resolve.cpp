@@ -33,7 +33,8 @@ Result<Link> read_link_text(const std::string& text) {
 }
 
 Result<Output> run(Context& ctx, const Input& in) {
-  LinkQuestion question{"", INDX_TRY(read_link_text(in.link))};
+  LinkQuestion question;
+  question.link = INDX_TRY(read_link_text(in.link));
   if (!in.source.empty()) question.source = INDX_TRY(NotePath::parse(in.source)).str();
   Output out;
   out.target = question.link.target;

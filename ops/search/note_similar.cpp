@@ -49,7 +49,8 @@ Result<Output> run(Context& ctx, const Input& in) {
   NoteFilter filter;
   filter.path_glob = in.path_glob;
   auto& retrieval = ctx.retrieval();
-  Output out{path.str(), {}, warnings_of(INDX_TRY(retrieval.vectors()))};
+  const auto vectors = INDX_TRY(retrieval.vectors());
+  Output out{path.str(), {}, warnings_of(vectors)};
   const auto chunks =
       INDX_TRY(retrieval.near_note(path, filter, static_cast<std::size_t>(in.limit)));
   for (const auto& chunk : chunks) {

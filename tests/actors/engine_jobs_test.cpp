@@ -152,8 +152,8 @@ TEST_CASE("another token finds no job of mine, and no caller starts a job that m
   REQUIRE(running.comes_to(job, "failed"));
   const auto stranger = running.stranger();
 
-  for (const std::string operation :
-       {"job_get", "job_events", "job_cancel", "job_pause", "job_resume", "job_retry"}) {
+  for (const std::string operation : {"job_get", "job_events", "job_result", "job_cancel",
+                                      "job_pause", "job_resume", "job_retry"}) {
     INFO(operation);
     const auto answer = running.call_as(stranger, operation, {{"id", job}});
     REQUIRE_FALSE(answer);

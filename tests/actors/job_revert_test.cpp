@@ -28,8 +28,8 @@ struct ChangesOutput {
 Result<ChangesOutput> make_changes(Context& ctx, const ChangesInput& in) {
   ChangesOutput out;
   for (const auto& row : in.changes) {
-    NoteChange change{.kind = NoteChange::Kind::Delete,
-                      .path = INDX_TRY(NotePath::parse(row.at("path").get<std::string>()))};
+    auto path = INDX_TRY(NotePath::parse(row.at("path").get<std::string>()));
+    NoteChange change{.kind = NoteChange::Kind::Delete, .path = std::move(path)};
     if (row.contains("to")) {
       change.kind = NoteChange::Kind::Move;
       change.to = INDX_TRY(NotePath::parse(row["to"].get<std::string>()));

@@ -1,9 +1,12 @@
 #include "ai/extractive/answerer.hpp"
 
+#include "ai/extractive/language.hpp"
 #include "ai/extractive/question.hpp"
 #include "tests/support/word_embedder.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <cmath>
 
 namespace indx {
 namespace {
@@ -158,6 +161,46 @@ TEST_CASE("inflections of a word are the same word", "[ai]") {
   CHECK(question.overlap("We prune every rose.") == Approx(1));
   CHECK(question.overlap("A rose.") == Approx(0.5));
   CHECK(question.overlap("Compost.") == 0);
+}
+
+TEST_CASE("a text lacks of a question its rarest missing word, and its names", "[ai]") {
+  Corpus corpus;
+  corpus.add("a.md", "roses in spring", {});
+  corpus.add("b.md", "roses in autumn", {});
+  corpus.finish();
+  const Question question("Which roses does Ana prune in spring?", corpus);
+  CHECK(question.missing("Ana prunes roses in spring.") == 0);
+  CHECK(question.missing("Roses.") == Approx(1));  // nobody speaks of Ana
+  const double spring = corpus.inverse_document_frequency("spring");
+  CHECK(question.missing("Ana prunes roses.") ==
+        Approx(spring / corpus.inverse_document_frequency("nowhere")));
+  CHECK(question.lacks_name("We prune roses in spring."));
+  CHECK_FALSE(question.lacks_name("Ana prunes."));
+  CHECK_FALSE(Question("Which roses are these?", corpus).lacks_name("Heap."));
+}
+
+TEST_CASE("a sentence must be the nearer the more its chunk lacks of the question", "[ai][C23]") {
+  const std::string note = "Roses are pruned in March.\n";
+  const auto passes = [&](const std::string& question, float cosine) {
+    const auto task = task_of(question, {note}, 0.5);
+    const ExtractiveAnswerer answerer(task);
+    std::vector<std::vector<float>> vectors(answerer.texts().size(),
+                                            {cosine, std::sqrt(1 - cosine * cosine)});
+    vectors.front() = {1.0F, 0.0F};
+    return !answerer.answer(vectors).passages.empty();
+  };
+  CHECK(passes("When are roses pruned?", 0.31F));
+  CHECK_FALSE(passes("When are roses pruned?", 0.29F));
+  CHECK(passes("When are roses pruned short?", 0.71F));
+  CHECK_FALSE(passes("When are roses pruned short?", 0.69F));
+  CHECK_FALSE(passes("When are roses pruned by Ana?", 0.89F));
+  CHECK(passes("When are roses pruned by Ana?", 0.91F));
+}
+
+TEST_CASE("a short English question is no Polish", "[ai]") {
+  CHECK(language_of("How do I attach a photograph to a note?") != "pl");
+  CHECK(language_of("How do I invite guests to a shared board?") != "pl");
+  CHECK(language_of("Nie wiem, jak to jest, i do tego się nie da") == "pl");
 }
 
 }  // namespace indx

@@ -307,6 +307,14 @@ TEST_CASE("a broken file is refused with its line and without its text", "[base]
   refused(std::string(2U << 20U, ' '));
 }
 
+TEST_CASE("a file that is nested too deep is refused before anything walks it", "[base]") {
+  constexpr int kLevels = 150'000;
+  std::string text;
+  for (int i = 0; i < kLevels; ++i) text += "{\"\":";
+  text += "0" + std::string(kLevels, '}');
+  CHECK(refused(text).message.find("nested deeper") != std::string::npos);
+}
+
 TEST_CASE("a secret in the file is refused and not repeated", "[base][A78]") {
   for (const char* file : {R"({"openai_api_key": "hidden"})", R"({"ai": {"api-key": "hidden"}})",
                            R"({"x": {"token": "hidden"}})", R"({"ai": {"model": "sk-hidden"}})",

@@ -75,6 +75,15 @@ TEST_CASE("JSON is written as the library writes it", "[json]") {
     CHECK(json_text(number) == as_the_library_says(number));
 }
 
+TEST_CASE("each byte is written right wherever in a long text it stands", "[json]") {
+  for (int byte = 0; byte < 256; ++byte)
+    for (std::size_t at = 0; at < 17; ++at) {
+      std::string text(17, 'a');
+      text[at] = static_cast<char>(byte);
+      REQUIRE(json_text(text) == as_the_library_says(text));
+    }
+}
+
 TEST_CASE("bytes that are no UTF-8 become the replacement character", "[json]") {
   const std::string text = json_text(Json{{"a\xff", "b\xc3"}, {"c", "\xed\xa0\x80"}});
   const Json read = Json::parse(text, nullptr, false);

@@ -89,6 +89,7 @@ TEST_CASE("operations are listed once, in order, under good names", "[contract][
                                           "job_list",
                                           "job_get",
                                           "job_events",
+                                          "job_result",
                                           "job_cancel",
                                           "job_revert",
                                           "job_pause",
@@ -165,6 +166,7 @@ TEST_CASE("routes and CLI words are those of the requirements",
   is("job_retry", "POST", "/v1/jobs/{id}/retry", "job retry");
   is("job_redrive", "POST", "/v1/jobs/redrive", "job redrive");
   is("job_events", "GET", "/v1/jobs/{id}/history", "job events");
+  is("job_result", "GET", "/v1/jobs/{id}/result", "job result");
   is("queue_status", "GET", "/v1/queue", "queue status");
   is("job_revert", "POST", "/v1/jobs/{id}/revert", "job revert");
   is("ai_status", "GET", "/v1/ai/status", "ai status");

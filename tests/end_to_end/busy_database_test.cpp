@@ -21,7 +21,7 @@ TEST_CASE("while a shell holds the lock of the database for two seconds, nobody 
   Process holder({"/bin/sh",
                   {"-c",
                    "{ echo 'BEGIN IMMEDIATE;'; echo '.shell echo held'; sleep 2; echo 'COMMIT;'; "
-                   "echo '.shell echo given back'; } | sqlite3 -bail \"$1\"",
+                   "echo '.shell echo given back'; } | sqlite3 -bail -cmd '.timeout 10000' \"$1\"",
                    "sh", vault.path() + "/.indx/state.db"},
                   {},
                   {},

@@ -53,7 +53,9 @@ TEST_CASE("an operation answers the same by REST, command line and MCP",
   // No job in the background, or two answers would differ by what it does in between.
   RunningServer server(vault, {},
                        {{"INDX_AI_PROVIDER", "builtin"}, {"INDX_EMBEDDINGS_PROVIDER", "none"}});
-  const auto job = server.start_job("/v1/vault/reindex", Json::object());
+  server.wait_for_job(server.start_job("/v1/vault/reindex", Json::object()));
+  const auto job = server.start_job(
+      "/v1/ai/tag", {{"scope", {{"kind", "paths"}, {"paths", {"Plan.md"}}}}, {"apply", false}});
   server.wait_for_job(job);
   std::map<std::string, std::string> values = {
       {"path", "Plan.md"}, {"q", "quarterly"}, {"id", job}, {"tag", "work"}};

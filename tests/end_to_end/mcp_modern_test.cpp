@@ -99,12 +99,7 @@ TEST_CASE("a modern client that closes its connection ends the call of the model
   const TempFolder vault;
   vault.write("a.md", "# Garden\n\nCompost warms the heap in winter.\n");
   VendorServer model("openai");
-  const auto config = model.config();
-  RunningServer server(vault, {},
-                       {{"INDX_AI_PROVIDER", "openai"},
-                        {"INDX_AI_MODEL", config.model},
-                        {"INDX_OPENAI_BASE_URL", config.openai_base_url},
-                        {"OPENAI_API_KEY", config.openai_api_key}});
+  RunningServer server(vault, {}, provider_variables(model.config()));
   VendorPlan plan;
   plan.fault = VendorFault::Hang;
   model.plan(plan);

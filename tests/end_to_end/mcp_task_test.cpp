@@ -238,12 +238,7 @@ TEST_CASE("an answer of AI is told as it is made, and ends as one without a toke
   vault.write("a.md", "# Garden\n\nOwner: Ana\n\nCompost warms the heap in winter.\n");
   vault.write("b.md", "# Tools\n\nA fork turns the heap.\n");
   VendorServer model("openai");
-  const auto config = model.config();
-  RunningServer server(vault, {},
-                       {{"INDX_AI_PROVIDER", "openai"},
-                        {"INDX_AI_MODEL", config.model},
-                        {"INDX_OPENAI_BASE_URL", config.openai_base_url},
-                        {"OPENAI_API_KEY", config.openai_api_key}});
+  RunningServer server(vault, {}, provider_variables(model.config()));
   McpHttpHost host(server, false);
   Json call = {{"name", "ai_summarize"}, {"arguments", {{"cache", false}}}};
   call["arguments"]["scope"] = is_job ? Json{{"kind", "glob"}, {"path_glob", "*.md"}}
@@ -382,14 +377,10 @@ TEST_CASE("a cancelled call ends the call of the model behind it", "[end_to_end]
   TempFolder vault;
   vault.write("a.md", "# Garden\n\nCompost warms the heap in winter.\n");
   VendorServer model("openai");
-  const auto config = model.config();
   VendorPlan hangs;
   hangs.fault = VendorFault::Hang;
   model.plan(hangs);
-  McpStdioHost host(vault, {{"INDX_AI_PROVIDER", "openai"},
-                            {"INDX_AI_MODEL", config.model},
-                            {"INDX_OPENAI_BASE_URL", config.openai_base_url},
-                            {"OPENAI_API_KEY", config.openai_api_key}});
+  McpStdioHost host(vault, provider_variables(model.config()));
   host.call(1, {{"name", "ai_summarize"},
                 {"arguments", {{"scope", {{"kind", "note"}, {"path", "a.md"}}}}}});
   REQUIRE(wait_until([&] { return model.requests().size() == 1; }));

@@ -470,9 +470,61 @@ TEST_CASE("errors of the core come through a tool with code, message, details an
 
   const Json reader = server.make_token({"vault:read"});
   const McpHttpClient reading(server, reader["token"].get<std::string>());
-  const Json applied = reading.call("ai_tag", {{"scope", kInbox}, {"apply", true}});
-  CHECK(applied["isError"] == true);
-  CHECK(Json::parse(applied["content"][0]["text"].get<std::string>())["code"] == "forbidden");
+  const std::vector<std::pair<std::string, Json>> writes = {
+      {"ai_tag", {{"scope", kInbox}, {"apply", true}}},
+      {"ai_metadata",
+       {{"scope", kInbox},
+        {"fields", Json::array({{{"key", "summary"}, {"type", "string"}}})},
+        {"apply", true}}},
+      {"ai_extract",
+       {{"scope", kMeeting},
+        {"schema", kRecord},
+        {"apply", true},
+        {"destination", "frontmatter"},
+        {"destination_key", "record"}}},
+      {"ai_toc", {{"mode", "moc"}, {"scope", kInbox}, {"write", {{"path", "Map.md"}}}}}};
+  for (const auto& [tool, arguments] : writes) {
+    INFO(tool);
+    const Json refused = reading.call(tool, arguments);
+    CHECK(refused["isError"] == true);
+    CHECK(Json::parse(refused["content"][0]["text"].get<std::string>())["code"] == "forbidden");
+  }
+  CHECK(server.call("GET", "/v1/notes/Map.md").status == 404);
+}
+
+TEST_CASE("the rest of a result that is too long for one answer comes in pages",
+          "[end_to_end][B4]") {
+  constexpr int kNotes = 200;
+  const TempFolder vault;
+  for (int i = 0; i < kNotes; ++i)
+    vault.write(
+        cat("heap/Note ", 100 + i, ".md"),
+        cat("# Compost ", i, "\n\nCompost and wood keep the heap of garden ", i, " warm.\n"));
+  RunningServer server(vault, {}, {{"INDX_AI_PROVIDER", "builtin"}});
+  const McpHttpClient client(server);
+
+  const Json cut = client.call("ai_tag", {{"scope", {{"kind", "glob"}, {"path_glob", "heap/**"}}}});
+  const std::string summary = cut["content"][0]["text"];
+  INFO(summary);
+  CHECK(cut["structuredContent"].dump().size() < 40'000);
+  const std::string id = cut["_meta"]["indx/job_id"];
+  REQUIRE(summary.find("action job_result, id " + id + " and list ") != std::string::npos);
+  CHECK(summary.find("suggestions or ") != std::string::npos);
+
+  std::set<std::string> seen;
+  Json arguments = {{"action", "job_result"}, {"id", id}, {"list", "suggestions"}, {"limit", 1000}};
+  for (int page = 0; page < kNotes; ++page) {
+    const Json told = client.call("vault_lists", arguments);
+    INFO(told.dump());
+    REQUIRE(told["isError"] == false);
+    const Json answer = told["structuredContent"];
+    CHECK(answer.dump().size() < 40'000);
+    CHECK_FALSE(told.value("_meta", Json::object()).contains("indx/cut"));
+    for (const Json& item : answer["items"]) CHECK(seen.insert(item["path"]).second);
+    if (!answer.contains("next_cursor") || answer["next_cursor"].is_null()) break;
+    arguments["cursor"] = answer["next_cursor"];
+  }
+  CHECK(seen.size() == kNotes);
 }
 
 TEST_CASE("a server without AI refuses its tools, and does not list them", "[end_to_end][B11]") {

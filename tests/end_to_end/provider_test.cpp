@@ -11,22 +11,6 @@
 namespace indx {
 namespace {
 
-/// The variables that lead the program to this vendor's server.
-std::map<std::string, std::string> provider_variables(const AiConfig& config) {
-  return {{"INDX_AI_PROVIDER", config.provider},
-          {"INDX_AI_MODEL", config.model},
-          {"INDX_OPENAI_BASE_URL", config.openai_base_url},
-          {"OPENAI_API_KEY", config.openai_api_key},
-          {"INDX_OLLAMA_BASE_URL", config.ollama_base_url},
-          {"INDX_ANTHROPIC_BASE_URL", config.anthropic_base_url},
-          {"ANTHROPIC_API_KEY", config.anthropic_api_key},
-          {"INDX_GEMINI_BASE_URL", config.gemini_base_url},
-          {"GEMINI_API_KEY", config.gemini_api_key},
-          {"INDX_AI_GATEWAY_BASE_URL", config.gateway_base_url},
-          {"INDX_AI_GATEWAY_KEY", config.gateway_api_key},
-          {"INDX_LOG_LEVEL", "debug"}};
-}
-
 /// The files below the folder that hold the text.
 std::vector<std::string> files_with(const std::string& folder, const std::string& text) {
   std::vector<std::string> found;
@@ -55,7 +39,9 @@ TEST_CASE("an operation gives the same with every provider, and no key is told o
   refused.message = vendor == "ollama" ? "No." : cat("Wrong key ", kVendorKey);
   model.plan(tags);
   model.plan(refused);
-  RunningServer server(vault, {}, provider_variables(model.config()));
+  auto variables = provider_variables(model.config());
+  variables["INDX_LOG_LEVEL"] = "debug";
+  RunningServer server(vault, {}, variables);
   const Json input{{"scope", {{"kind", "paths"}, {"paths", {"a.md"}}}}, {"cache", false}};
 
   const auto good = server.call("POST", "/v1/ai/tag", input);

@@ -317,6 +317,7 @@ TEST_CASE("a subscription needs a channel, a URI of ours, and the scope to read"
   CHECK(client.request("resources/subscribe", {{"uri", "vault://../x"}})["error"]["code"] ==
         kRpcInvalidParams);
   CHECK(client.request("resources/subscribe", {{"uri", 1}})["error"]["code"] == kRpcInvalidParams);
+  CHECK_FALSE(subscribes(client, "vault://search?mode=lexical"));  // a read needs `q`
   McpTestPeer nobody(vault.server, FakeMcpDispatcher::principal("nobody", {}));
   CHECK(nobody.request("resources/subscribe", {{"uri", "vault://a.md"}}).contains("error"));
   McpTestPeer deaf(vault.server);

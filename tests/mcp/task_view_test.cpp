@@ -75,7 +75,7 @@ TEST_CASE("a task shows its times, how long it is kept and what it is at, named 
                        {"statusMessage", "suggest: 3 of 10 notes, a.md"},
                        {"createdAt", "2026-01-01T00:00:00.000Z"},
                        {"lastUpdatedAt", "2026-01-01T00:00:02.000Z"},
-                       {"ttl", kWeekMs + 2000},
+                       {"ttl", kWeekMs},
                        {"pollInterval", 1000}});
 
   const Json modern = task_view(task_record("failed", {{"error", kTaskError}}), Era::Modern);
@@ -90,13 +90,16 @@ TEST_CASE("a task shows its times, how long it is kept and what it is at, named 
 
 TEST_CASE("the result of a task is what the call would have answered", "[mcp]") {
   const FakeMcpDispatcher dispatcher;
-  const Operation& operation = *dispatcher.registry().find("vault_reindex");
+  Operation operation = *dispatcher.registry().find("vault_reindex");
+  operation.scopes = {Scope::VaultAdmin};
   const Protocol& protocol = *find_protocol("2025-11-25");
 
   const Json done =
       task_result(task_record("succeeded", {{"result", {{"indexed", 3}}}}), operation, protocol);
   CHECK(done["isError"] == false);
   CHECK(done["structuredContent"] == Json{{"indexed", 3}});
+
+  CHECK(done["content"].dump().find("job_revert") == std::string::npos);  // no note to bring back
 
   const Json failed =
       task_result(task_record("failed", {{"error", kTaskError}}), operation, protocol);

@@ -195,21 +195,27 @@ TEST_CASE("a long body is cut alike in text and structured, and both say so", "[
 
 TEST_CASE("how to see the rest of a cut result is said by what the tool takes", "[mcp][B4]") {
   const Registry registry = make_registry();
-  const auto advice = [&](const char* name, const Json& output) {
+  const auto advice = [&](const char* name, const Json& output, const Json& input = Json::object(),
+                          const std::string& job_id = "") {
     const Operation* operation = registry.find(name);
     REQUIRE(operation);
-    return text_at(tool_result(*operation, output, {}, latest()), 0);
+    return text_at(tool_result(*operation, output, {}, latest(), input, job_id), 0);
   };
   const std::string text(60'000, 'a');
 
   const std::string job = advice(
-      "job_get", {{"job", {{"id", "01J"}, {"state", "succeeded"}, {"result", {{"text", text}}}}}});
-  CHECK(job.find("action job_events") != std::string::npos);
+      "job_get", {{"job", {{"id", "01J"}, {"state", "succeeded"}, {"result", {{"text", text}}}}}},
+      {{"id", "01J"}});
+  CHECK(job.find("`indx job get 01J`") != std::string::npos);  // a text has no pages
   CHECK(job.find("limit") == std::string::npos);
   CHECK(job.find("heading") == std::string::npos);
   const std::string ai = advice("ai_summarize", {{"summary", {{"text", text}}}});
   CHECK(ai.find("narrower scope") != std::string::npos);
   CHECK(ai.find("heading") == std::string::npos);
+  const Json rows(std::vector<std::string>(1000, std::string(60, 'a')));
+  const std::string listed =
+      advice("job_get", {{"job", {{"id", "01J"}, {"result", {{"rows", rows}}}}}}, {{"id", "01J"}});
+  CHECK(listed.find("action job_result, id 01J and list rows.") != std::string::npos);
   const std::string note = advice("note_read", {{"path", "a.md"}, {"body", text}});
   CHECK(note.find("fewer include parts, one heading") != std::string::npos);
   CHECK(note.find("limit") == std::string::npos);

@@ -60,7 +60,8 @@ TEST_CASE("jobs are paused, resumed and tried again by their owners and admins o
                 job_of("failed", "tok_you", JobState::Failed)};
   world.principal = {"tok_me", Surface::Api, {Scope::VaultRead}, {}, ""};
 
-  for (const auto& operation : {job_pause(), job_resume(), job_retry(), job_events(), job_get()}) {
+  for (const auto& operation :
+       {job_pause(), job_resume(), job_retry(), job_events(), job_result(), job_get()}) {
     INFO(operation.name);
     for (const std::string id : {"other", "failed", "none"})
       CHECK(run_operation(world, operation, of_id(id)).error().reason == Reason::NotFound);
@@ -120,6 +121,35 @@ TEST_CASE("the events of a job come in pages, under ids that a stream goes on fr
   CHECK(first["events"][0]["data"]["lease"] == 3);
   CHECK(listed_ids(rest["events"]) == Ids{"e-9"});
   CHECK(rest["next_cursor"].is_null());
+}
+
+TEST_CASE("the lists in a result come in pages, the longest unless another is named", "[ops]") {
+  FakeWorld world;
+  Job done = job_of("j1", "local", JobState::Succeeded);
+  done.result = Json{{"notes", {{{"path", "a"}}, {{"path", "b"}}, {{"path", "c"}}}},
+                     {"scope", {{"paths", {"one"}}}},
+                     {"count", 3}};
+  Job without_lists = job_of("j2", "local", JobState::Succeeded);
+  without_lists.result = Json{{"count", 3}};
+  world.jobs = {done, without_lists, job_of("j3", "local", JobState::Ready)};
+  const auto ask = [&](const Json& input) { return run_operation(world, job_result(), input); };
+
+  const Json first = *ask({{"id", "j1"}, {"limit", 2}});
+  CHECK(first["list"] == "notes");
+  CHECK(first["items"] == Json{{{"path", "a"}}, {{"path", "b"}}});
+  CHECK(first["lists"] == Json{{"notes", 3}, {"scope.paths", 1}});
+  const Json rest = *ask({{"id", "j1"}, {"cursor", first["next_cursor"]}});
+  CHECK(rest["items"] == Json{{{"path", "c"}}});
+  CHECK(rest["next_cursor"].is_null());
+  CHECK((*ask({{"id", "j1"}, {"list", "scope.paths"}}))["items"] == Json{{{"value", "one"}}});
+
+  CHECK(ask({{"id", "j1"}, {"list", "count"}}).error().reason == Reason::TargetNotFound);
+  CHECK(ask({{"id", "j1"}, {"list", "scope.paths"}, {"cursor", first["next_cursor"]}})
+            .error()
+            .reason == Reason::ValidationFailed);
+  CHECK(ask({{"id", "j1"}, {"cursor", "x"}}).error().reason == Reason::ValidationFailed);
+  CHECK(ask({{"id", "j2"}}).error().reason == Reason::TargetNotFound);
+  CHECK(ask({{"id", "j3"}}).error().reason == Reason::Conflict);
 }
 
 TEST_CASE("the queue tells what it holds, who holds it back, and how long jobs wait", "[ops]") {

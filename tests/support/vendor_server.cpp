@@ -157,4 +157,18 @@ void VendorServer::send_stream(RawConnection& connection, const VendorPlan& plan
   if (plan.fault != VendorFault::BreakInAnswer) connection.send("0\r\n\r\n");
 }
 
+std::map<std::string, std::string> provider_variables(const AiConfig& config) {
+  return {{"INDX_AI_PROVIDER", config.provider},
+          {"INDX_AI_MODEL", config.model},
+          {"INDX_OPENAI_BASE_URL", config.openai_base_url},
+          {"OPENAI_API_KEY", config.openai_api_key},
+          {"INDX_OLLAMA_BASE_URL", config.ollama_base_url},
+          {"INDX_ANTHROPIC_BASE_URL", config.anthropic_base_url},
+          {"ANTHROPIC_API_KEY", config.anthropic_api_key},
+          {"INDX_GEMINI_BASE_URL", config.gemini_base_url},
+          {"GEMINI_API_KEY", config.gemini_api_key},
+          {"INDX_AI_GATEWAY_BASE_URL", config.gateway_base_url},
+          {"INDX_AI_GATEWAY_KEY", config.gateway_api_key}};
+}
+
 }  // namespace indx

@@ -4,7 +4,9 @@
 
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <mutex>
+#include <string>
 
 namespace indx {
 
@@ -69,5 +71,8 @@ class VendorServer {
 
 /// Cut into pieces of about `size` bytes, never inside a character.
 std::vector<std::string> character_pieces(const std::string& text, std::size_t size);
+
+/// The variables that lead the program to this vendor's server.
+std::map<std::string, std::string> provider_variables(const AiConfig& config);
 
 }  // namespace indx
