@@ -108,10 +108,19 @@ State::Settings state_settings(const Parts& parts, const EngineOptions& options)
 
 /// nullptr: jobs are claimed one by one, which needs none.
 std::unique_ptr<RunMarks> open_run_marks(const std::string& dir) {
-  auto marks = RunMarks::open(dir + "/runs");
+  auto marks = RunMarks::open(dir + "/runs", boot_id());
   if (marks.has_value()) return std::move(*marks);
   log_warn("jobs are claimed one by one", {{"error", marks.error().message}});
   return nullptr;
+}
+
+/// Of tries that ended in a process that was killed before it stored that.
+Status store_ends(State& state, const RunMarks& marks) {
+  for (const auto& [lease, result] : marks.ends()) {
+    const auto ended = state.finish(lease, {.result = result});
+    if (!ended.has_value() && ended.error().reason != Reason::StaleLease) return ended.error();
+  }
+  return {};
 }
 
 /// nullptr: search by meaning is off. Where it was asked for, the log says why.
@@ -226,6 +235,7 @@ Status EngineImpl::prepare() {
   {
     auto transaction = INDX_TRY(Database::Transaction::begin(state->db));
     INDX_TRY(settle_writes(*state, parts_->vault));
+    if (marks) INDX_TRY(store_ends(*state, *marks));
     INDX_TRY(state->rescue_orphans(serves, has_begun));
     INDX_TRY(make_owner_token(*state));
     if (serves) INDX_TRY(state->make_builtin_schedules());
@@ -421,7 +431,7 @@ void EngineImpl::give_back_jobs() {
       INDX_TRY(state.finish(lease, outcome));
       return Json();
     });
-    if (given.has_value()) continue;
+    if (given.has_value() || given.error().reason == Reason::StaleLease) continue;
     // Storage fails, which the others would only wait for as well.
     log_warn("the next start takes back what runs", {{"error", given.error().message}});
     return;

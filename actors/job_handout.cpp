@@ -6,8 +6,6 @@
 namespace indx {
 namespace {
 
-/// A kind whose tries last no longer may be claimed ahead.
-constexpr std::chrono::microseconds kShortTry{500};
 /// How much work is claimed ahead: as much as the runners do in that time.
 constexpr milliseconds kAhead{2};
 constexpr std::int64_t kMostAhead = 256;
@@ -36,13 +34,16 @@ bool JobHandout::Owed::empty() const {
 }
 
 void JobHandout::wait(Runner runner) {
+  if (is_drained_) return runner.give(Claimed{});
   runners_.try_emplace(runner.id);
   waiting_.push_back(std::move(runner));
 }
 
 void JobHandout::drain() {
+  is_drained_ = true;
   for (const auto& runner : waiting_) runner.give(Claimed{});
   waiting_.clear();
+  for (auto& end : owed_.ends) end.runner.reset();
   put_in_front(owed_.unbegun, recall());
 }
 
@@ -115,11 +116,18 @@ void JobHandout::recall_late(Nanoseconds now) {
   if (kept_since_ + kKeptAtMost <= now) put_in_front(owed_.unbegun, recall());
 }
 
-void JobHandout::end(JobEnd end, Nanoseconds now) {
+void JobHandout::end(JobEnd end, std::uint64_t runner, Nanoseconds now) {
   count_in(times_[end.kind], end.took);
   if (is_short(end.kind)) count_in(short_time_, std::max(end.took, Nanoseconds(1)));
+  if (const auto it = runners_.find(runner); it != runners_.end()) it->second.reset();
   owe(now);
+  owed_.is_awaited |= end.runner.has_value();
+  if (is_drained_) end.runner.reset();
   owed_.ends.push_back(std::move(end));
+}
+
+void JobHandout::go_on(JobEnd& end) {
+  if (end.runner && runners_.contains(end.runner->id)) wait(std::move(*end.runner));
 }
 
 void JobHandout::owe(Nanoseconds now) {
@@ -127,7 +135,7 @@ void JobHandout::owe(Nanoseconds now) {
 }
 
 bool JobHandout::is_due(Nanoseconds now) const {
-  if (!owed_.given_back.empty() || !owed_.unbegun.empty()) return true;
+  if (!owed_.given_back.empty() || !owed_.unbegun.empty() || owed_.is_awaited) return true;
   if (owed_.ends.empty() && owed_.begun.empty()) return false;
   return owed_.ends.size() >= kOwedAtOnce || owed_since_ + kOwedAtMost <= now;
 }
@@ -136,6 +144,9 @@ JobHandout::Owed JobHandout::take_owed() { return std::exchange(owed_, {}); }
 
 void JobHandout::owe_again(Owed owed, Nanoseconds now) {
   owe(now);
+  if (is_drained_)
+    for (auto& end : owed.ends) end.runner.reset();
+  owed_.is_awaited |= owed.is_awaited;
   put_in_front(owed_.given_back, std::move(owed.given_back));
   put_in_front(owed_.unbegun, std::move(owed.unbegun));
   put_in_front(owed_.begun, std::move(owed.begun));

@@ -13,6 +13,17 @@
 
 namespace indx {
 
+/// A kind whose tries last no longer may be claimed ahead, and so long a try may have lasted whose
+/// end is recorded.
+inline constexpr std::chrono::microseconds kShortTry{500};
+
+/// Hears of one job for each time it waited, or of none because the engine stops. `give` is called
+/// by whoever commits.
+struct WaitingRunner {
+  std::uint64_t id = 0;  ///< never used again
+  std::function<void(Claimed)> give;
+};
+
 /// What a handler leaves to be done when it has returned.
 struct JobEnd {
   Lease lease;
@@ -21,22 +32,20 @@ struct JobEnd {
   bool was_abandoned = false;  ///< another runner works in place of this one
   std::string kind = {};
   std::chrono::nanoseconds took{};
+  bool is_recorded = false;  ///< the next start stores it, should the process be killed before
+  /// Goes on when the end is stored; empty: it did already.
+  std::optional<WaitingRunner> runner = {};
 };
 
 /// Runners that wait for a job, jobs that were claimed before a runner is free, and what the next
-/// commit has to store of both. A runner goes on with the next job of a short kind before the end
-/// of its last one is stored, so that a commit carries many; what it owes is bounded in number and
-/// time. Times are monotonic. Not thread-safe.
+/// commit has to store of both. A runner whose last end is recorded goes on before it is stored, so
+/// that a commit carries many; what it owes is bounded in number and time. Any other waits for the
+/// commit: a kill repeats at most one job a runner. Times are monotonic. Not thread-safe.
 class JobHandout {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
+  using Runner = WaitingRunner;
 
-  /// Hears of one job for each time it waited, or of none because the engine stops. `give` is
-  /// called by whoever commits.
-  struct Runner {
-    std::uint64_t id = 0;  ///< never used again
-    std::function<void(Claimed)> give;
-  };
   /// A try that began though its claim said nothing of it yet.
   struct Begun {
     std::shared_ptr<const Job> job;  // shared: with its runner
@@ -48,6 +57,7 @@ class JobHandout {
     std::vector<Lease> unbegun;     ///< claimed, and not wanted any more
     std::vector<Begun> begun;
     std::vector<JobEnd> ends;
+    bool is_awaited = false;  ///< by the runner of an end
     bool empty() const;
   };
 
@@ -55,7 +65,8 @@ class JobHandout {
   void wait(Runner runner);
   bool has_waiting() const { return !waiting_.empty(); }
   std::size_t waiting() const { return waiting_.size(); }
-  /// All who wait hear that there is nothing to come, and what has not begun goes back.
+  /// All who wait hear that there is nothing to come, as do those who come later, and what has not
+  /// begun goes back. From then on no runner is held: one that is cannot end.
   void drain();
   /// The runner ended: the job that it had last goes back unless its end is stored, for nobody else
   /// would ever take it back.
@@ -79,7 +90,9 @@ class JobHandout {
   void recall_late(Nanoseconds now);
 
   // ---- commits
-  void end(JobEnd end, Nanoseconds now);
+  void end(JobEnd end, std::uint64_t runner, Nanoseconds now);
+  /// The end is stored, or never will be: its runner waits for the next job.
+  void go_on(JobEnd& end);
   /// Whether a commit should not wait for more to come.
   bool is_due(Nanoseconds now) const;
   bool owes() const { return !owed_.empty(); }
@@ -97,6 +110,7 @@ class JobHandout {
   Claimed begin(std::uint64_t runner, Timestamp at, Nanoseconds now);
   void owe(Nanoseconds now);
 
+  bool is_drained_ = false;
   std::deque<Runner> waiting_;
   std::map<std::uint64_t, std::optional<Lease>> runners_;  ///< and what each was given last
   std::deque<Kept> kept_;

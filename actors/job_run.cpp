@@ -4,6 +4,7 @@
 #include "actors/engine_metrics.hpp"
 #include "actors/suspension.hpp"
 #include "ai/rate_limit.hpp"
+#include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "jobs/job_secrets.hpp"
@@ -129,16 +130,18 @@ JobEnd run_job(Core& core, const Claimed& claimed) {
     const std::scoped_lock lock(run->mutex);
     if (run->has_untold_progress) untold = run->progress;
   }
-  return {
-      .lease = lease,
-      .store = [lease, outcome, untold, job = claimed.job, &core](State& state) -> Result<Json> {
-        if (untold) INDX_TRY(state.set_progress(lease, *untold, job->owner.subject));
-        const bool is_final = INDX_TRY(state.end_try(*job, lease, *outcome));
-        if (is_final) core.parts.running.remove(lease);
-        return Json();
-      },
-      .kind = job.kind,
-      .took = core.parts.clock.monotonic() - run->started};
+  const auto took = core.parts.clock.monotonic() - run->started;
+  const bool is_plain = outcome->kind == JobOutcome::Kind::Succeeded && !untold;
+  return {.lease = lease,
+          .store = [lease, outcome, untold, job = claimed.job](State& state) -> Result<Json> {
+            if (untold) INDX_TRY(state.set_progress(lease, *untold, job->owner.subject));
+            INDX_TRY(state.end_try(*job, lease, *outcome));
+            return Json();
+          },
+          .kind = job.kind,
+          .took = took,
+          .is_recorded = is_plain&& took <= kShortTry&& core.parts.running.record_end(
+                                                lease, json_text(*outcome->result))};
 }
 
 }  // namespace indx

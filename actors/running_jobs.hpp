@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace indx {
 
 /// The tries that run in this process, from their claim until their end is stored: their cancel
 /// tokens, so that a cancel reaches sockets at once, their time limits, and the marks that tell the
-/// next start which of them handlers worked on. Times are monotonic. Thread-safe.
+/// next start what became of them. Times are monotonic. Thread-safe.
 class RunningJobs {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
@@ -131,10 +132,16 @@ class RunningJobs {
     if (it == tries_.end()) return true;
     it->second.ends_at.reset();
     it->second.has_returned = true;
-    unmark(it->second);
     if (!it->second.is_abandoned) return true;
-    tries_.erase(it);
+    erase(it);
     return false;
+  }
+  /// After that: it succeeded. True: the next start will know, should this process be killed before
+  /// the end is stored.
+  bool record_end(const Lease& lease, std::string_view result) {
+    const std::scoped_lock lock(mutex_);
+    const auto it = tries_.find(key(lease));
+    return it != tries_.end() && it->second.mark && marks_->end(*it->second.mark, result);
   }
 
  private:
@@ -148,11 +155,8 @@ class RunningJobs {
   using Key = std::pair<JobId, std::int64_t>;  // an abandoned try may run beside the next one
   using Tries = std::map<Key, Try>;
   static Key key(const Lease& lease) { return {lease.job, lease.generation}; }
-  void unmark(Try& one) {
-    if (one.mark) marks_->clear(*std::exchange(one.mark, std::nullopt));
-  }
   void erase(Tries::iterator it) {
-    unmark(it->second);
+    if (it->second.mark) marks_->clear(*it->second.mark);
     tries_.erase(it);
   }
 

@@ -87,6 +87,7 @@ void StateActorState::tick() {
   writer->bound_wal();
   watch();
   writer->look();
+  writer->settle();  // the message that asks for it may have ended with a predecessor
 }
 
 void StateActorState::prune() {

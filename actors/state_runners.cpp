@@ -22,17 +22,20 @@ void StateWriter::ask_for_job(Runner runner) {
 
 std::optional<Claimed> StateWriter::end_and_ask(JobEnd end, Runner runner) {
   Lock lock(mutex_);
-  handout_.end(std::move(end), clock_.monotonic());
-  if (handout_.is_due(clock_.monotonic())) lead_if_free(lock);
-  if (!is_draining_)
-    if (auto next = handout_.take(runner.id, clock_.now(), clock_.monotonic())) {
-      ask_to_settle();
-      return next;
+  const bool goes_on = end.is_recorded;
+  const auto id = runner.id;
+  if (!goes_on) end.runner = std::move(runner);
+  handout_.end(std::move(end), id, clock_.monotonic());
+  if (goes_on) {
+    if (handout_.is_due(clock_.monotonic())) lead_if_free(lock);
+    if (!is_draining_) {
+      if (auto next = handout_.take(id, clock_.now(), clock_.monotonic())) {
+        ask_to_settle();
+        return next;
+      }
+      handout_.wait(std::move(runner));
     }
-  if (is_draining_)
-    runner.give(Claimed{});
-  else
-    handout_.wait(std::move(runner));
+  }
   looks_for_jobs_ = true;
   lead_if_free(lock);
   return std::nullopt;

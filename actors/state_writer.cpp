@@ -8,6 +8,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace indx {
 namespace {
@@ -53,10 +54,11 @@ struct StateWriter::Call {
 /// What one commit does.
 struct StateWriter::Round {
   std::vector<Call*> calls = {};
-  JobHandout::Owed owed = {};    ///< what it stores for runners
-  JobHandout::Owed failed = {};  ///< what of it is tried again
-  std::size_t wanted = 0;        ///< jobs that runners wait for
-  int ahead = 0;                 ///< and how many more may be claimed
+  JobHandout::Owed owed = {};        ///< what it stores for runners
+  JobHandout::Owed failed = {};      ///< what of it is tried again
+  std::vector<Lease> recalled = {};  ///< put back within the change of somebody
+  std::size_t wanted = 0;            ///< jobs that runners wait for
+  int ahead = 0;                     ///< and how many more may be claimed
   bool looks = false;
   std::vector<Job> claimed = {};
   bool has_failed = false;  ///< the whole, or its claim
@@ -171,7 +173,11 @@ void StateWriter::commit_round(Lock& lock) {
   }
   if (!is_claim_delayed_) {
     round.owed = handout_.take_owed();
-    if (!is_draining_) round.wanted = handout_.waiting();
+    if (!is_draining_)
+      round.wanted =
+          handout_.waiting() + static_cast<std::size_t>(std::count_if(
+                                   round.owed.ends.begin(), round.owed.ends.end(),
+                                   [](const JobEnd& end) { return end.runner.has_value(); }));
     if (round.wanted > 0) round.looks = std::exchange(looks_for_jobs_, false);
     // Only while jobs of short kinds come to their end.
     if (!is_draining_ && !round.owed.ends.empty() && parts_.running.has_marks())
@@ -182,12 +188,18 @@ void StateWriter::commit_round(Lock& lock) {
   lock.unlock();
   round_ = &round;
   const auto began = clock_.monotonic();
-  const Status done = store("commit", [&]() -> Status {
-    INDX_TRY(give_back(round));
+  const auto store_all = [&]() -> Status {
     INDX_TRY(store_ends(round));
+    INDX_TRY(give_back(round));
     INDX_TRY(apply(round));
+    INDX_TRY(put_back(round.recalled));  // again, for the change may have been undone
     round.looks = round.wanted > 0 && (round.looks || state_->jobs_changed);
     return round.looks || round.ahead > 0 ? claim(round) : Status();
+  };
+  const Status done = store("commit", store_all, [&] {
+    for (const auto& end : round.owed.ends) parts_.running.remove(end.lease);
+    for (const auto& lease : round.owed.unbegun) parts_.running.remove(lease);
+    for (const auto& lease : round.recalled) parts_.running.remove(lease);
   });
   round_ = nullptr;
   if (!done.has_value()) {
@@ -205,9 +217,9 @@ void StateWriter::commit_round(Lock& lock) {
     call->told.notify_one();
   }
   if (done.has_value()) {
-    for (const auto& lease : round.owed.unbegun) parts_.running.remove(lease);
-    for (const auto& end : round.owed.ends) parts_.running.remove(end.lease);
+    for (auto& end : round.owed.ends) handout_.go_on(end);
   } else {
+    std::move(round.recalled.begin(), round.recalled.end(), std::back_inserter(round.owed.unbegun));
     handout_.owe_again(std::move(round.owed), clock_.monotonic());
   }
   hand_out(std::move(round.claimed), round.wanted);
@@ -247,7 +259,8 @@ void StateWriter::look_again() {
 /// Runs `body` in one transaction. What it has to tell is told after the commit; after a failure
 /// nothing of it is stored or told, and the log says so at most once a minute.
 template <typename Body>
-Status StateWriter::store(std::string_view doing, const Body& body) {
+Status StateWriter::store(std::string_view doing, const Body& body,
+                          const std::function<void()>& when_stored) {
   const auto changes_before = state_->db.total_changes();
   const auto run_all = [&]() -> Status {
     auto transaction = INDX_TRY(Database::Transaction::begin(state_->db));
@@ -265,6 +278,7 @@ Status StateWriter::store(std::string_view doing, const Body& body) {
   if (state_->db.total_changes() != changes_before)
     if (const auto line = trouble_.worked(clock_.monotonic()))
       log_info("state.db can be written again", *line);
+  if (when_stored) when_stored();
   if (!events.empty()) publish(std::move(events));
   for (const auto& [job, why] : stops) parts_.running.cancel(job, why);
   return done;
@@ -345,15 +359,14 @@ Status StateWriter::recall() {
     const std::scoped_lock lock(mutex_);
     unbegun = handout_.recall();
   }
-  // Also when the change is undone: then they are put back by the next commit.
-  auto& owed = round_->owed.unbegun;
-  owed.insert(owed.end(), unbegun.begin(), unbegun.end());
+  round_->recalled.insert(round_->recalled.end(), unbegun.begin(), unbegun.end());
   return put_back(unbegun);
 }
 
 /// What runners owe, as one part of the transaction; where that fails, one by one.
 Status StateWriter::store_ends(Round& round) {
-  auto& [given_back, unbegun, begun, ends] = round.owed;
+  const auto& begun = round.owed.begun;
+  auto& ends = round.owed.ends;
   if (begun.empty() && ends.empty()) return {};
   const auto tell = [&]() -> Status {
     for (const auto& [job, at] : begun) INDX_TRY(state_->tell_started(*job, at));
@@ -365,11 +378,16 @@ Status StateWriter::store_ends(Round& round) {
     return {};
   });
   if (all.has_value() || !state_->db.is_in_transaction()) return all;
-  INDX_TRY(in_savepoint(tell));
+  // A start that cannot be told must not keep the others from being stored.
+  if (const Status told = in_savepoint(tell); !told.has_value()) {
+    if (!state_->db.is_in_transaction()) return told;
+    complain("start of a job", told.error());
+  }
   for (auto& end : std::exchange(ends, {})) {
     const auto done = in_savepoint([&] { return run_change(end.store, *state_); });
     if (!state_->db.is_in_transaction()) return done.error();
     const bool fails_again = !done.has_value() && end_again(end, done.error());
+    if (fails_again) round.failed.is_awaited |= end.runner.has_value();
     (fails_again ? round.failed.ends : ends).push_back(std::move(end));
   }
   return {};

@@ -36,9 +36,10 @@ class StateWriter {
   using Runner = JobHandout::Runner;
   /// Leases the next due job, in the next commit that has one.
   void ask_for_job(Runner runner);
-  /// The try of a runner ended. Gives the job that comes next when there is one already; else the
-  /// runner hears of it, and not before the end is stored. While this instance lives nobody else
-  /// takes the job back, so an end that storage refuses is tried again until the engine stops.
+  /// The try of a runner ended. Gives the job that comes next when the end is recorded and there is
+  /// one already; else the runner hears of it, and unless the end is recorded not before it is
+  /// stored. While this instance lives nobody else takes the job back, so an end that storage
+  /// refuses is tried again until the engine stops.
   std::optional<Claimed> end_and_ask(JobEnd end, Runner runner);
   /// The runner ended. The job that it was given last goes back unless its end is stored, for
   /// nobody else would ever take it back.
@@ -81,7 +82,8 @@ class StateWriter {
 
   // Of the one who leads, without the lock.
   template <typename Body>
-  Status store(std::string_view doing, const Body& body);
+  Status store(std::string_view doing, const Body& body,
+               const std::function<void()>& when_stored = {});
   template <typename Body>
   auto in_savepoint(const Body& body) -> decltype(body());
   Status apply(Round& round);

@@ -22,7 +22,7 @@ struct Desk {
   static Lease lease(const std::string& id) { return {{id}, 1, "a"}; }
   void keep(const std::string& id) { handout.keep(claimed(id), lease(id), now); }
   void end(const std::string& id, std::chrono::nanoseconds took) {
-    handout.end({.lease = lease(id), .kind = "tag", .took = took}, now);
+    handout.end({.lease = lease(id), .kind = "tag", .took = took, .is_recorded = true}, 0, now);
   }
 
   JobHandout handout;
@@ -105,15 +105,70 @@ TEST_CASE("a job that nobody takes goes back, and so do all when the engine stop
   CHECK(desk.handout.take_owed().unbegun.size() == 1);
 }
 
-TEST_CASE("a runner that ended leaves its last job to be given back", "[actors]") {
+TEST_CASE("a runner whose end is not recorded waits until it is stored", "[actors]") {
   Desk desk;
   desk.handout.wait(desk.runner(1));
   REQUIRE(desk.handout.give(Desk::claimed("a"), Desk::lease("a")));
-  CHECK_FALSE(desk.handout.give(Desk::claimed("b"), Desk::lease("b")));
+  desk.keep("b");
+
+  desk.handout.end({.lease = Desk::lease("a"), .kind = "tag", .runner = desk.runner(1)}, 1,
+                   desk.now);
+  desk.handout.give_kept({}, desk.now);
+
+  CHECK(desk.handout.is_due(desk.now));
+  CHECK_FALSE(desk.handout.has_waiting());
+  auto owed = desk.handout.take_owed();
+  CHECK(owed.is_awaited);
+  REQUIRE(owed.ends.size() == 1);
+
+  SECTION("it goes on then") {
+    desk.handout.go_on(owed.ends[0]);
+    desk.handout.give_kept({}, desk.now);
+    CHECK(desk.given.back() == std::pair<std::uint64_t, std::string>(1, "b"));
+  }
+  SECTION("not when it ended meanwhile") {
+    desk.handout.forget(1);
+    desk.handout.go_on(owed.ends[0]);
+    CHECK_FALSE(desk.handout.has_waiting());
+    CHECK_FALSE(desk.handout.owes());
+  }
+  SECTION("nor when the commit failed") {
+    desk.handout.owe_again(std::move(owed), desk.now);
+    CHECK(desk.handout.is_due(desk.now));
+    CHECK_FALSE(desk.handout.has_waiting());
+  }
+  SECTION("when the engine stops it is let go, and its end is stored all the same") {
+    desk.handout.drain();
+    SECTION("after the commit") {
+      desk.handout.go_on(owed.ends[0]);
+      CHECK(desk.given == Given{{1, "a"}, {1, "none"}});
+    }
+    SECTION("also when that fails") {
+      desk.handout.owe_again(std::move(owed), desk.now);
+      owed = desk.handout.take_owed();
+      REQUIRE(owed.ends.size() == 1);
+      CHECK_FALSE(owed.ends[0].runner);
+    }
+    CHECK_FALSE(desk.handout.has_waiting());
+  }
+}
+
+TEST_CASE(
+    "a runner that ended leaves its last job to be given back, unless that has come to its "
+    "end",
+    "[actors]") {
+  Desk desk;
+  for (const std::uint64_t id : {1, 2}) desk.handout.wait(desk.runner(id));
+  REQUIRE(desk.handout.give(Desk::claimed("a"), Desk::lease("a")));
+  REQUIRE(desk.handout.give(Desk::claimed("b"), Desk::lease("b")));
+  CHECK_FALSE(desk.handout.give(Desk::claimed("c"), Desk::lease("c")));
+  desk.handout.end({.lease = Desk::lease("b"), .kind = "tag", .is_recorded = true}, 2, desk.now);
   desk.handout.forget(1);
+  desk.handout.forget(2);
   const auto owed = desk.handout.take_owed();
   REQUIRE(owed.given_back.size() == 1);
   CHECK(owed.given_back[0].job.value == "a");
+  CHECK(owed.ends.size() == 1);
 }
 
 }  // namespace indx
