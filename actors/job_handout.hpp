@@ -68,8 +68,8 @@ class JobHandout {
   /// All who wait hear that there is nothing to come, as do those who come later, and what has not
   /// begun goes back. From then on no runner is held: one that is cannot end.
   void drain();
-  /// The runner ended: the job that it had last goes back unless its end is stored, for nobody else
-  /// would ever take it back.
+  /// The runner ended: the job that it had last goes back unless that has come to its end, for
+  /// nobody else would ever take it back.
   void forget(std::uint64_t runner);
 
   // ---- jobs

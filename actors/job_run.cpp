@@ -132,6 +132,8 @@ JobEnd run_job(Core& core, const Claimed& claimed) {
   }
   const auto took = core.parts.clock.monotonic() - run->started;
   const bool is_plain = outcome->kind == JobOutcome::Kind::Succeeded && !untold;
+  const bool is_recorded = is_plain && took <= kShortTry &&
+                           core.parts.running.record_end(lease, json_text(*outcome->result));
   return {.lease = lease,
           .store = [lease, outcome, untold, job = claimed.job](State& state) -> Result<Json> {
             if (untold) INDX_TRY(state.set_progress(lease, *untold, job->owner.subject));
@@ -140,8 +142,7 @@ JobEnd run_job(Core& core, const Claimed& claimed) {
           },
           .kind = job.kind,
           .took = took,
-          .is_recorded = is_plain&& took <= kShortTry&& core.parts.running.record_end(
-                                                lease, json_text(*outcome->result))};
+          .is_recorded = is_recorded};
 }
 
 }  // namespace indx
