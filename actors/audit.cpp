@@ -18,13 +18,15 @@ struct AuditState {
 
   std::optional<Database> reader;
   std::optional<AuditLog> log;
+  std::string epoch;
   std::int64_t last_id = 0;
   inline static const char* name = "audit";
 };
 
 Status AuditState::open(Parts* parts) {
   reader.emplace(INDX_TRY(open_state_db_reader(parts->config.index_dir)));
-  log.emplace(parts->config.index_dir, parts->event_epoch);
+  epoch = parts->event_epoch;
+  log.emplace(parts->config.index_dir, epoch);
   last_id = INDX_TRY(log->last_id());
   parts->is_audit_asked = false;  // a predecessor may have ended with the message
   return {};
@@ -34,10 +36,10 @@ Status AuditState::catch_up() {
   constexpr int kPage = 500;
   EventStore store(*reader);
   for (;;) {
-    const auto page = INDX_TRY(store.after(last_id, {}, "", kPage));
-    for (const Event& event : page) {
-      INDX_TRY(log->append(event));
-      last_id = event.id;
+    const auto page = INDX_TRY(store.lines_after(last_id, epoch, kPage));
+    for (const auto& [id, line] : page) {
+      INDX_TRY(log->append(line));
+      last_id = id;
     }
     INDX_TRY(log->flush());
     if (page.size() < kPage) return {};

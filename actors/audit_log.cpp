@@ -1,6 +1,5 @@
 #include "actors/audit_log.hpp"
 
-#include "base/json_text.hpp"
 #include "base/text.hpp"
 
 #include <charconv>
@@ -47,11 +46,10 @@ Result<std::int64_t> AuditLog::last_id() {
   return last;
 }
 
-Status AuditLog::append(const Event& event) {
+Status AuditLog::append(std::string_view line) {
   if (size_ >= max_bytes_) INDX_TRY(roll());
-  const auto line = json_text(event.to_json(epoch_)) + "\n";
-  out_ << line;
-  size_ += line.size();
+  out_ << line << '\n';
+  size_ += line.size() + 1;
   if (!out_) return log_file_error("written");
   return {};
 }

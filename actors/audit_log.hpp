@@ -1,10 +1,10 @@
 #pragma once
-#include "base/event.hpp"
 #include "base/result.hpp"
 
 #include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace indx {
 
@@ -17,7 +17,8 @@ class AuditLog {
   /// Id of the last whole line of this epoch (0: none); a torn line from a crash is cut off. Call
   /// once, first.
   Result<std::int64_t> last_id();
-  Status append(const Event& event);
+  /// A line without its end.
+  Status append(std::string_view line);
   Status flush();
 
  private:

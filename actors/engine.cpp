@@ -106,6 +106,23 @@ State::Settings state_settings(const Parts& parts, const EngineOptions& options)
   return settings;
 }
 
+/// nullptr: jobs are claimed one by one, which needs none.
+std::unique_ptr<RunMarks> open_run_marks(const std::string& dir) {
+  auto marks = RunMarks::open(dir + "/runs", boot_id());
+  if (marks.has_value()) return std::move(*marks);
+  log_warn("jobs are claimed one by one", {{"error", marks.error().message}});
+  return nullptr;
+}
+
+/// Of tries that ended in a process that was killed before it stored that.
+Status store_ends(State& state, const RunMarks& marks) {
+  for (const auto& [lease, result] : marks.ends()) {
+    const auto ended = state.finish(lease, {.result = result});
+    if (!ended.has_value() && ended.error().reason != Reason::StaleLease) return ended.error();
+  }
+  return {};
+}
+
 /// nullptr: search by meaning is off. Where it was asked for, the log says why.
 Result<std::shared_ptr<Embedder>> configured_embedder(const AiConfig& ai) {
   using Made = std::shared_ptr<Embedder>;
@@ -210,13 +227,23 @@ Status EngineImpl::prepare() {
   auto state =
       INDX_TRY(State::open(state_settings(*parts_, options_), parts_->clock, parts_->random));
   parts_->event_epoch = INDX_TRY(state->events.epoch());
+  const bool serves = options_.mode == EngineOptions::Mode::Serve;
+  std::unique_ptr<RunMarks> marks;
+  if (serves) marks = open_run_marks(config.index_dir);
+  JobStore::HasBegun has_begun;
+  if (marks) has_begun = [&marks](const Lease& lease) { return marks->had_begun(lease); };
   {
     auto transaction = INDX_TRY(Database::Transaction::begin(state->db));
     INDX_TRY(settle_writes(*state, parts_->vault));
-    INDX_TRY(state->rescue_orphans(options_.mode == EngineOptions::Mode::Serve));
+    if (marks) INDX_TRY(store_ends(*state, *marks));
+    INDX_TRY(state->rescue_orphans(serves, has_begun));
     INDX_TRY(make_owner_token(*state));
-    if (options_.mode == EngineOptions::Mode::Serve) INDX_TRY(state->make_builtin_schedules());
+    if (serves) INDX_TRY(state->make_builtin_schedules());
     INDX_TRY(transaction.commit());
+  }
+  if (marks) {
+    marks->start(parts_->instance);
+    parts_->running.use_marks(std::move(marks));
   }
   state->fresh_events.clear();  // nobody has subscribed yet
   state_writer_ = std::make_unique<StateWriter>(*parts_, directory_, std::move(state));
@@ -404,7 +431,7 @@ void EngineImpl::give_back_jobs() {
       INDX_TRY(state.finish(lease, outcome));
       return Json();
     });
-    if (given.has_value()) continue;
+    if (given.has_value() || given.error().reason == Reason::StaleLease) continue;
     // Storage fails, which the others would only wait for as well.
     log_warn("the next start takes back what runs", {{"error", given.error().message}});
     return;

@@ -4,6 +4,7 @@
 #include "actors/engine_metrics.hpp"
 #include "actors/suspension.hpp"
 #include "ai/rate_limit.hpp"
+#include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "jobs/job_secrets.hpp"
@@ -94,6 +95,7 @@ JobEnd run_job(Core& core, const Claimed& claimed) {
   const JobTiming timing(core.parts, job);
   const LogContext log_context(job.owner.request_id, job.id.value);
   const Lease lease{job.id, job.lease, core.parts.instance};
+  core.parts.running.begin(lease);
   const auto run = std::make_shared<Run>(core, to_principal(job.owner), claimed.cancel, job.kind);
   run->lease = lease;
   run->keep = job.keep;
@@ -128,14 +130,19 @@ JobEnd run_job(Core& core, const Claimed& claimed) {
     const std::scoped_lock lock(run->mutex);
     if (run->has_untold_progress) untold = run->progress;
   }
+  const auto took = core.parts.clock.monotonic() - run->started;
+  const bool is_plain = outcome->kind == JobOutcome::Kind::Succeeded && !untold;
+  const bool is_recorded = is_plain && took <= kShortTry &&
+                           core.parts.running.record_end(lease, json_text(*outcome->result));
   return {.lease = lease,
-          .store = [lease, outcome, untold, subject = job.owner.subject,
-                    &core](State& state) -> Result<Json> {
-            if (untold) INDX_TRY(state.set_progress(lease, *untold, subject));
-            const Job now = INDX_TRY(state.finish(lease, *outcome));
-            if (now.is_final()) core.parts.running.remove(lease);
+          .store = [lease, outcome, untold, job = claimed.job](State& state) -> Result<Json> {
+            if (untold) INDX_TRY(state.set_progress(lease, *untold, job->owner.subject));
+            INDX_TRY(state.end_try(*job, lease, *outcome));
             return Json();
-          }};
+          },
+          .kind = job.kind,
+          .took = took,
+          .is_recorded = is_recorded};
 }
 
 }  // namespace indx

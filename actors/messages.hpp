@@ -8,6 +8,7 @@
 #include "vault/note_edit.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,7 @@ inline std::string_view event_family(std::string_view path) {
 /// A lease on a job for one runner, or nothing because the engine stops. The token is among
 /// RunningJobs already, so that no cancel is missed.
 struct Claimed {
-  std::optional<Job> job;
+  std::shared_ptr<const Job> job;  // shared: with those who tell of its try
   CancelToken cancel;
 };
 

@@ -65,6 +65,8 @@ using StateActor = caf::typed_actor<
     caf::replies_to<atom::change_atom, StateChange>::with<Reply>,
     /// Commits what has gathered, or looks for jobs.
     caf::reacts_to<atom::commit_atom>,
+    /// Stores what runners owe, and puts back what they do not take.
+    caf::reacts_to<atom::commit_atom, atom::tick_atom>,
     /// Looks at time limits.
     caf::reacts_to<atom::watch_atom>,
     /// Heartbeat, due jobs, upkeep. Sent by the actor to itself.

@@ -1,34 +1,55 @@
 #pragma once
+#include "actors/run_marks.hpp"
 #include "base/cancel.hpp"
 #include "base/ids.hpp"
 #include "jobs/job.hpp"
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace indx {
 
 /// The tries that run in this process, from their claim until their end is stored: their cancel
-/// tokens, so that a cancel reaches sockets at once, and their time limits. Times are monotonic.
-/// Thread-safe.
+/// tokens, so that a cancel reaches sockets at once, their time limits, and the marks that tell the
+/// next start what became of them. Times are monotonic. Thread-safe.
 class RunningJobs {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
 
+  /// Begins to mark, before any try is added.
+  void use_marks(std::unique_ptr<RunMarks> marks) { marks_ = std::move(marks); }
+  bool has_marks() const { return marks_ != nullptr; }
+
   /// `limit`: 0 for none.
   void add(const Lease& lease, const CancelToken& token, milliseconds limit, Nanoseconds now) {
-    const std::scoped_lock lock(mutex_);
-    Try added{lease, token, {}};
+    Try added{.lease = lease, .token = token};
     if (limit.count() > 0) added.ends_at = now + limit;
+    const std::scoped_lock lock(mutex_);
     tries_.insert_or_assign(key(lease), std::move(added));
+  }
+  /// One that no runner is free for yet.
+  void add_waiting(const Lease& lease, const CancelToken& token) {
+    const std::scoped_lock lock(mutex_);
+    tries_.insert_or_assign(key(lease), Try{.lease = lease, .token = token, .is_waiting = true});
+  }
+  /// Its handler is about to be called.
+  void begin(const Lease& lease) {
+    const std::scoped_lock lock(mutex_);
+    const auto it = tries_.find(key(lease));
+    if (it == tries_.end()) return;
+    it->second.is_waiting = false;
+    if (marks_) it->second.mark = marks_->set(lease);
   }
   void remove(const Lease& lease) {
     const std::scoped_lock lock(mutex_);
-    tries_.erase(key(lease));
+    const auto it = tries_.find(key(lease));
+    if (it != tries_.end()) erase(it);
   }
   void cancel(const JobId& id, CancelReason why) {
     std::vector<CancelToken> tokens;
@@ -47,12 +68,14 @@ class RunningJobs {
     }
     for (const auto& token : all) token.cancel(why);
   }
-  /// Without the abandoned ones.
+  /// Those that runners have in hand, without the abandoned ones.
   std::size_t size() const {
     const std::scoped_lock lock(mutex_);
     return static_cast<std::size_t>(
-        std::count_if(tries_.begin(), tries_.end(),
-                      [](const auto& entry) { return !entry.second.is_abandoned; }));
+        std::count_if(tries_.begin(), tries_.end(), [](const auto& entry) {
+          return !entry.second.is_abandoned && !entry.second.is_waiting &&
+                 !entry.second.has_returned;
+        }));
   }
   bool empty() const {
     const std::scoped_lock lock(mutex_);
@@ -108,23 +131,38 @@ class RunningJobs {
     const auto it = tries_.find(key(lease));
     if (it == tries_.end()) return true;
     it->second.ends_at.reset();
+    it->second.has_returned = true;
     if (!it->second.is_abandoned) return true;
-    tries_.erase(it);
+    erase(it);
     return false;
+  }
+  /// After that: it succeeded. True: the next start will know, should this process be killed before
+  /// the end is stored.
+  bool record_end(const Lease& lease, std::string_view result) {
+    const std::scoped_lock lock(mutex_);
+    const auto it = tries_.find(key(lease));
+    return it != tries_.end() && it->second.mark && marks_->end(*it->second.mark, result);
   }
 
  private:
   struct Try {
     Lease lease;
     CancelToken token;
-    std::optional<Nanoseconds> ends_at;
-    bool is_abandoned = false;
+    std::optional<Nanoseconds> ends_at = {};
+    std::optional<std::size_t> mark = {};
+    bool is_waiting = false, has_returned = false, is_abandoned = false;
   };
   using Key = std::pair<JobId, std::int64_t>;  // an abandoned try may run beside the next one
+  using Tries = std::map<Key, Try>;
   static Key key(const Lease& lease) { return {lease.job, lease.generation}; }
+  void erase(Tries::iterator it) {
+    if (it->second.mark) marks_->clear(*it->second.mark);
+    tries_.erase(it);
+  }
 
   mutable std::mutex mutex_;
-  std::map<Key, Try> tries_;
+  Tries tries_;
+  std::unique_ptr<RunMarks> marks_;  ///< null: none are made
 };
 
 }  // namespace indx

@@ -13,9 +13,12 @@ namespace {
 /// The tries of a job whose start and end are durable events; of later ones only the last end is.
 constexpr std::int64_t kTriesTold = 40;
 
-Event job_event(const std::string& kind, const Job& job, Json data = Json::object()) {
-  Json all{{"job", job.id.value}, {"operation", job.kind}, {"state", name(job.state)}};
-  all.update(data);
+Event job_event(const std::string& kind, const Job& job, JobState state, const Json& data = {}) {
+  Json all = Json::object();
+  all["job"] = job.id.value;
+  all["operation"] = job.kind;
+  all["state"] = name(state);
+  if (!data.empty()) all.update(data);
   return {.kind = kind,
           .at = {},
           .actor = job.owner.surface,
@@ -57,13 +60,21 @@ Status State::tell(Event event) {
   return {};
 }
 
-Status State::tell_job(const std::string& kind, const Job& job, Json data) {
-  Event event = job_event(kind, job, std::move(data));
-  // A job that goes on and on would fill the log.
-  const bool is_news = job.lease <= kTriesTold || job.is_final();
+Status State::tell_job(Event event, bool is_news) {
   if (is_news) return tell(std::move(event));
   tell_passing(std::move(event));
   return {};
+}
+
+Status State::tell_job(const std::string& kind, const Job& job, Json data) {
+  // A job that goes on and on would fill the log.
+  return tell_job(job_event(kind, job, job.state, data), job.lease <= kTriesTold || job.is_final());
+}
+
+Status State::tell_started(const Job& job, Timestamp at) {
+  Event event = job_event("job.started", job, job.state, {{"lease", job.lease}});
+  event.at = at;
+  return tell_job(std::move(event), job.lease <= kTriesTold);
 }
 
 Status State::tell_end(const Job& job) {
@@ -83,7 +94,7 @@ Status State::tell_others(const std::vector<Job>& jobs) {
       INDX_TRY(tell_job("job.created", job));
       if (settings.only_jobs) settings.only_jobs->push_back(job.id);
     } else {
-      tell_passing(job_event("job.resumed", job));  // its children came
+      tell_passing(job_event("job.resumed", job, job.state));  // its children came
     }
   }
   return {};
@@ -97,17 +108,18 @@ Result<JobStore::Enqueued> State::enqueue(const JobRequest& request) {
   return enqueued;
 }
 
-Result<std::vector<Job>> State::claim(int count) {
+Result<std::vector<Job>> State::claim(int count, int ahead) {
   if (settings.only_jobs && settings.only_jobs->empty()) return std::vector<Job>();
   auto jobs = INDX_TRY(queue.claim(settings.instance, settings.kinds, count,
-                                   settings.only_jobs.value_or(std::vector<JobId>())));
+                                   settings.only_jobs.value_or(std::vector<JobId>()), ahead));
   // Behind them may come jobs that could not start, and what changed with those.
   const auto others = std::stable_partition(jobs.begin(), jobs.end(), [](const Job& job) {
     return job.state == JobState::Running && !job.cancel_requested;
   });
   INDX_TRY(tell_others({others, jobs.end()}));
   jobs.erase(others, jobs.end());
-  for (const Job& job : jobs) INDX_TRY(tell_job("job.started", job, {{"lease", job.lease}}));
+  const auto wanted = std::min(jobs.size(), static_cast<std::size_t>(std::max(0, count)));
+  for (std::size_t i = 0; i < wanted; ++i) INDX_TRY(tell_started(jobs[i], clock.now()));
   return jobs;
 }
 
@@ -131,14 +143,25 @@ Result<Job> State::finish(const Lease& lease, const JobOutcome& outcome) {
                       {{"attempts", job.attempts}, {"run_at", format_time(job.run_at)}}));
   else if (job.state == JobState::Sleeping)
     tell_passing(
-        job_event("job.sleeping", job,
+        job_event("job.sleeping", job, job.state,
                   {{"run_at", format_time(job.run_at)},
                    {"waits_for", outcome.waits_for.empty() ? Json() : Json(outcome.waits_for)}}));
   else if (job.state == JobState::Waiting)
-    tell_passing(job_event("job.waiting", job));
+    tell_passing(job_event("job.waiting", job, job.state));
   INDX_TRY(tell_others(ended.others));
   jobs_changed = true;
   return std::move(ended.job);
+}
+
+Result<bool> State::end_try(const Job& claimed, const Lease& lease, const JobOutcome& outcome) {
+  if (outcome.kind != JobOutcome::Kind::Succeeded ||
+      !INDX_TRY(queue.succeed(lease, outcome.result.value_or(Json())))) {
+    const Job job = INDX_TRY(finish(lease, outcome));
+    return job.is_final();
+  }
+  INDX_TRY(tell(job_event("job.finished", claimed, JobState::Succeeded)));
+  jobs_changed = true;
+  return true;
 }
 
 Status State::set_progress(const Lease& lease, const JobProgress& progress,
@@ -154,6 +177,7 @@ Status State::set_progress(const Lease& lease, const JobProgress& progress,
 }
 
 Result<Job> State::request_cancel(const JobId& id) {
+  INDX_TRY(recall_unbegun());
   const auto before = INDX_TRY(queue.get(id));
   auto ended = INDX_TRY(queue.request_cancel(id));
   if (before && !before->is_final()) {
@@ -165,9 +189,9 @@ Result<Job> State::request_cancel(const JobId& id) {
   return std::move(ended.job);
 }
 
-Status State::rescue_orphans(bool with_jobs) {
+Status State::rescue_orphans(bool with_jobs, const JobStore::HasBegun& has_begun) {
   const auto rescued =
-      with_jobs ? INDX_TRY(queue.rescue(settings.instance, true)) : std::vector<Job>();
+      with_jobs ? INDX_TRY(queue.rescue(settings.instance, true, has_begun)) : std::vector<Job>();
   for (const Job& job : rescued) {
     if (job.crashes == 0) {  // changed along with an orphan
       INDX_TRY(tell_others({job}));

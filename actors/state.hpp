@@ -76,9 +76,13 @@ class State {
   }
 
   Result<JobStore::Enqueued> enqueue(const JobRequest& request);
-  /// Leases at most `count` jobs to this instance.
-  Result<std::vector<Job>> claim(int count);
+  /// Leases at most `count` jobs to this instance, and `ahead` more of short kinds; those are not
+  /// told of before they begin.
+  Result<std::vector<Job>> claim(int count, int ahead = 0);
+  Status tell_started(const Job& job, Timestamp at);
   Result<Job> finish(const Lease& lease, const JobOutcome& outcome);
+  /// The same for a job as it was claimed. Gives whether it came to its end.
+  Result<bool> end_try(const Job& claimed, const Lease& lease, const JobOutcome& outcome);
   Status set_progress(const Lease& lease, const JobProgress& progress, const std::string& subject);
   Result<Job> request_cancel(const JobId& id);
 
@@ -95,7 +99,7 @@ class State {
   Status resume_kind(const std::string& what, const ActBy& by);
 
   /// At start: what instances of this data folder that are gone left running (jobs case 1).
-  Status rescue_orphans(bool with_jobs);
+  Status rescue_orphans(bool with_jobs, const JobStore::HasBegun& has_begun = {});
   /// Deletes what is kept no longer, at most `limit` rows in all.
   Result<Pruned> prune(int limit = 1000);
 
@@ -117,6 +121,9 @@ class State {
   /// Running jobs that were asked to stop by the current batch; they hear of it after the commit.
   std::vector<std::pair<JobId, CancelReason>> fresh_stops;
   bool jobs_changed = false;  ///< a job may have become claimable
+  /// Puts back what was claimed and has not begun, before somebody acts on jobs; empty: there is
+  /// nothing of that kind.
+  std::function<Status()> recall = {};
 
  private:
   State(Settings settings, const Clock& clock, Random& random, Database db);
@@ -124,6 +131,8 @@ class State {
   bool is_wanted(const Schedule& schedule) const;
   Status tell_fired(const Schedules::Fired& fired);
   Status tell_job(const std::string& kind, const Job& job, Json data = Json::object());
+  Status tell_job(Event event, bool is_news);
+  Status recall_unbegun() { return recall ? recall() : Status(); }
   Status tell_end(const Job& job);
   /// Jobs that changed along with another one.
   Status tell_others(const std::vector<Job>& jobs);

@@ -87,6 +87,7 @@ void StateActorState::tick() {
   writer->bound_wal();
   watch();
   writer->look();
+  writer->settle();  // the message that asks for it may have ended with a predecessor
 }
 
 void StateActorState::prune() {
@@ -146,6 +147,7 @@ StateActor::behavior_type state_actor(StateActor::stateful_pointer<StateActorSta
         return promise;
       },
       [self](atom::commit_atom) { self->state.commit(); },
+      [self](atom::commit_atom, atom::tick_atom) { self->state.writer->settle(); },
       [self](atom::watch_atom) { self->state.watch(); },
       [self](atom::tick_atom) { self->state.tick(); },
       [self](atom::claim_atom, atom::tick_atom) { self->state.writer->look_again(); },

@@ -19,12 +19,14 @@ Status State::tell_act(const std::string& kind, const Job& job, const ActBy& by,
 }
 
 Result<Job> State::cancel(const JobId& id, const ActBy& by) {
+  INDX_TRY(recall_unbegun());
   const auto before = INDX_TRY(queue.get(id));
   if (before && !before->is_final()) INDX_TRY(tell_act("job.cancelling", *before, by));
   return request_cancel(id);
 }
 
 Result<Job> State::pause(const JobId& id, const ActBy& by) {
+  INDX_TRY(recall_unbegun());
   const auto before = INDX_TRY(queue.get(id));
   Job job = INDX_TRY(queue.pause(id));
   const bool is_new = before && before->state != JobState::Paused && !before->pause_requested;
@@ -76,6 +78,7 @@ Result<std::vector<Job>> State::try_redrive(const JobFilter& filter, int limit) 
 }
 
 Status State::pause_kind(const std::string& what, const ActBy& by) {
+  INDX_TRY(recall_unbegun());
   INDX_TRY(queue.pause_kind(what, by.subject));
   return tell({.kind = "queue.paused",
                .actor = by.surface,

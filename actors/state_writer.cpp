@@ -8,6 +8,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace indx {
 namespace {
@@ -25,9 +26,9 @@ constexpr std::int64_t kMaxWalBytes = std::int64_t{64} << 20U;
 constexpr milliseconds kCheckpointPatience{100};
 
 /// An exception must not end the thread of another caller.
-Result<Json> run_change(const StateChange& change, State& state) {
+Result<Json> run_change(const std::function<Result<Json>(State&)>& apply, State& state) {
   try {
-    return change.apply(state);
+    return apply(state);
   } catch (const std::exception& error) {
     log_error("a change of state.db threw", {{"error", error.what()}});
     return internal_error("A change failed unexpectedly; see the log.");
@@ -53,15 +54,20 @@ struct StateWriter::Call {
 /// What one commit does.
 struct StateWriter::Round {
   std::vector<Call*> calls = {};
-  std::vector<Lease> leases = {};  ///< of runners that ended
-  std::size_t wanted = 0;          ///< jobs
+  JobHandout::Owed owed = {};        ///< what it stores for runners
+  JobHandout::Owed failed = {};      ///< what of it is tried again
+  std::vector<Lease> recalled = {};  ///< put back within the change of somebody
+  std::size_t wanted = 0;            ///< jobs that runners wait for
+  int ahead = 0;                     ///< and how many more may be claimed
   bool looks = false;
   std::vector<Job> claimed = {};
-  bool has_failed = false;  ///< a part that is tried again
+  bool has_failed = false;  ///< the whole, or its claim
 };
 
 StateWriter::StateWriter(Parts& parts, Directory& directory, std::unique_ptr<State> state)
-    : parts_(parts), directory_(directory), clock_(state->clock), state_(std::move(state)) {}
+    : parts_(parts), directory_(directory), clock_(state->clock), state_(std::move(state)) {
+  state_->recall = [this] { return recall(); };
+}
 
 // ---- turns
 
@@ -150,11 +156,13 @@ void StateWriter::lead(Lock& lock) {
 
 bool StateWriter::has_to_look() const {
   if (is_claim_delayed_ || is_closed_) return false;
-  return !given_back_.empty() ||
-         (!claims_.empty() && !is_draining_ && (looks_for_jobs_ || state_->jobs_changed));
+  if (is_draining_) return handout_.owes();
+  return handout_.is_due(clock_.monotonic()) ||
+         (handout_.has_waiting() && (looks_for_jobs_ || state_->jobs_changed));
 }
 
-// Changes and claims share the transaction: the end of one job brings its runner the next one.
+// Changes, ends of tries and claims share the transaction: the end of one job brings its runner the
+// next one.
 void StateWriter::commit_round(Lock& lock) {
   Round round;
   for (std::size_t changes = 0;
@@ -164,18 +172,36 @@ void StateWriter::commit_round(Lock& lock) {
     round.calls.push_back(waiting_.front());
   }
   if (!is_claim_delayed_) {
-    round.leases = std::exchange(given_back_, {});
-    if (!is_draining_) round.wanted = claims_.size();
+    round.owed = handout_.take_owed();
+    if (!is_draining_)
+      round.wanted =
+          handout_.waiting() + static_cast<std::size_t>(std::count_if(
+                                   round.owed.ends.begin(), round.owed.ends.end(),
+                                   [](const JobEnd& end) { return end.runner.has_value(); }));
     if (round.wanted > 0) round.looks = std::exchange(looks_for_jobs_, false);
+    // Only while jobs of short kinds come to their end.
+    if (!is_draining_ && !round.owed.ends.empty() && parts_.running.has_marks())
+      round.ahead = handout_.room_ahead();
+    if (round.ahead > 0)
+      for (auto& kind : state_->settings.kinds) kind.is_short = handout_.is_short(kind.kind);
   }
   lock.unlock();
+  round_ = &round;
   const auto began = clock_.monotonic();
-  const Status done = store("commit", [&]() -> Status {
+  const auto store_all = [&]() -> Status {
+    INDX_TRY(store_ends(round));
     INDX_TRY(give_back(round));
     INDX_TRY(apply(round));
+    INDX_TRY(put_back(round.recalled));  // again, for the change may have been undone
     round.looks = round.wanted > 0 && (round.looks || state_->jobs_changed);
-    return round.looks ? claim(round) : Status();
+    return round.looks || round.ahead > 0 ? claim(round) : Status();
+  };
+  const Status done = store("commit", store_all, [&] {
+    for (const auto& end : round.owed.ends) parts_.running.remove(end.lease);
+    for (const auto& lease : round.owed.unbegun) parts_.running.remove(lease);
+    for (const auto& lease : round.recalled) parts_.running.remove(lease);
   });
+  round_ = nullptr;
   if (!done.has_value()) {
     for (auto* call : round.calls) call->results.assign(call->changes.size(), done.error());
     round.claimed.clear();
@@ -190,73 +216,23 @@ void StateWriter::commit_round(Lock& lock) {
     call->is_done = true;
     call->told.notify_one();
   }
-  hand_out(std::move(round.claimed));
-  if (!round.has_failed) return;
-  given_back_.insert(given_back_.end(), round.leases.begin(), round.leases.end());
+  if (done.has_value()) {
+    for (auto& end : round.owed.ends) handout_.go_on(end);
+  } else {
+    std::move(round.recalled.begin(), round.recalled.end(), std::back_inserter(round.owed.unbegun));
+    handout_.owe_again(std::move(round.owed), clock_.monotonic());
+  }
+  hand_out(std::move(round.claimed), round.wanted);
+  if (!round.has_failed && round.failed.empty()) return;
+  handout_.owe_again(std::move(round.failed), clock_.monotonic());
   looks_for_jobs_ = true;
   if (!std::exchange(is_claim_delayed_, true))
     caf::delayed_anon_send(directory_.get<StateActor>(), wait, atom::claim_atom::value,
                            atom::tick_atom::value);
 }
 
-/// A job is known as running before its runner hears of it, so that no cancel falls in between.
-void StateWriter::hand_out(std::vector<Job> jobs) {
-  for (Job& job : jobs) {
-    const Lease lease{job.id, job.lease, parts_.instance};
-    if (claims_.empty()) {  // its runner ended meanwhile
-      given_back_.push_back(lease);
-      continue;
-    }
-    const auto runner = std::move(claims_.front());
-    claims_.pop_front();
-    const CancelToken token;
-    parts_.running.add(lease, token, job.time_limit, clock_.monotonic());
-    runners_[runner.id] = lease;
-    const bool has_limit = job.time_limit.count() > 0;
-    runner.give(Claimed{std::move(job), token});
-    if (has_limit) caf::anon_send(directory_.get<StateActor>(), atom::watch_atom::value);
-  }
-}
-
-// ---- runners
-
-void StateWriter::ask_for_job(Runner runner) {
-  Lock lock(mutex_);
-  if (is_draining_) return runner.give(Claimed{});
-  runners_.try_emplace(runner.id);
-  claims_.push_back(std::move(runner));
-  looks_for_jobs_ = true;
+void StateWriter::lead_if_free(Lock& lock) {
   if (!std::exchange(is_led_, true)) lead(lock);
-}
-
-Result<Json> StateWriter::change_and_ask(StateChange end, Runner runner) {
-  Call call{{std::move(end)}};
-  Lock lock(mutex_);
-  if (is_draining_) {
-    runner.give(Claimed{});
-  } else {
-    claims_.push_back(std::move(runner));
-    looks_for_jobs_ = true;
-  }
-  run(lock, call);
-  return std::move(call.results.front());
-}
-
-void StateWriter::forget(std::uint64_t runner) {
-  const std::scoped_lock lock(mutex_);
-  std::erase_if(claims_, [&](const Runner& waiting) { return waiting.id == runner; });
-  const auto it = runners_.find(runner);
-  if (it == runners_.end()) return;
-  if (it->second) given_back_.push_back(*it->second);
-  runners_.erase(it);
-  if (auto timers = directory_.get<StateActor>()) caf::anon_send(timers, atom::commit_atom::value);
-}
-
-void StateWriter::drain() {
-  const std::scoped_lock lock(mutex_);
-  is_draining_ = true;
-  for (const auto& runner : claims_) runner.give(Claimed{});
-  claims_.clear();
 }
 
 void StateWriter::close() {
@@ -269,13 +245,13 @@ void StateWriter::close() {
 void StateWriter::look() {
   Lock lock(mutex_);
   looks_for_jobs_ = true;
-  if (!std::exchange(is_led_, true)) lead(lock);
+  lead_if_free(lock);
 }
 
 void StateWriter::look_again() {
   Lock lock(mutex_);
   is_claim_delayed_ = false;
-  if (!std::exchange(is_led_, true)) lead(lock);
+  lead_if_free(lock);
 }
 
 // ---- what the one who leads does
@@ -283,7 +259,8 @@ void StateWriter::look_again() {
 /// Runs `body` in one transaction. What it has to tell is told after the commit; after a failure
 /// nothing of it is stored or told, and the log says so at most once a minute.
 template <typename Body>
-Status StateWriter::store(std::string_view doing, const Body& body) {
+Status StateWriter::store(std::string_view doing, const Body& body,
+                          const std::function<void()>& when_stored) {
   const auto changes_before = state_->db.total_changes();
   const auto run_all = [&]() -> Status {
     auto transaction = INDX_TRY(Database::Transaction::begin(state_->db));
@@ -301,6 +278,7 @@ Status StateWriter::store(std::string_view doing, const Body& body) {
   if (state_->db.total_changes() != changes_before)
     if (const auto line = trouble_.worked(clock_.monotonic()))
       log_info("state.db can be written again", *line);
+  if (when_stored) when_stored();
   if (!events.empty()) publish(std::move(events));
   for (const auto& [job, why] : stops) parts_.running.cancel(job, why);
   return done;
@@ -338,7 +316,7 @@ void StateWriter::complain(std::string_view doing, const Error& error) {
 Status StateWriter::apply(Round& round) {
   for (auto* call : round.calls) {
     for (const auto& change : call->changes) {
-      call->results.push_back(in_savepoint([&] { return run_change(change, *state_); }));
+      call->results.push_back(in_savepoint([&] { return run_change(change.apply, *state_); }));
       // Without its transaction the rest of the batch would be stored one by one.
       if (!call->results.back().has_value() && !state_->db.is_in_transaction())
         return call->results.back().error();
@@ -347,10 +325,8 @@ Status StateWriter::apply(Round& round) {
   return {};
 }
 
-/// What fails stays in `round.leases`, for another try.
 Status StateWriter::give_back(Round& round) {
-  std::vector<Lease> failed;
-  for (const auto& lease : round.leases) {
+  for (const auto& lease : round.owed.given_back) {
     const auto done =
         in_savepoint([&] { return state_->finish(lease, {.kind = JobOutcome::Kind::Returned}); });
     if (!state_->db.is_in_transaction()) return done.error();
@@ -359,18 +335,80 @@ Status StateWriter::give_back(Round& round) {
       parts_.running.remove(lease);
     } else {
       complain("job given back", done.error());
-      failed.push_back(lease);
+      round.failed.given_back.push_back(lease);
     }
   }
-  round.has_failed = round.has_failed || !failed.empty();
-  round.leases = std::move(failed);
+  return put_back(round.owed.unbegun);
+}
+
+Status StateWriter::put_back(const std::vector<Lease>& unbegun) {
+  for (const auto& lease : unbegun) {
+    if (INDX_TRY(state_->queue.put_back(lease))) continue;
+    const auto ended = state_->finish(lease, {.kind = JobOutcome::Kind::Returned});
+    if (!ended.has_value() && ended.error().reason != Reason::StaleLease) return ended.error();
+  }
+  if (!unbegun.empty()) state_->jobs_changed = true;
   return {};
+}
+
+/// Within the change of somebody who acts on jobs.
+Status StateWriter::recall() {
+  if (round_ == nullptr) return {};
+  std::vector<Lease> unbegun;
+  {
+    const std::scoped_lock lock(mutex_);
+    unbegun = handout_.recall();
+  }
+  round_->recalled.insert(round_->recalled.end(), unbegun.begin(), unbegun.end());
+  return put_back(unbegun);
+}
+
+/// What runners owe, as one part of the transaction; where that fails, one by one.
+Status StateWriter::store_ends(Round& round) {
+  const auto& begun = round.owed.begun;
+  auto& ends = round.owed.ends;
+  if (begun.empty() && ends.empty()) return {};
+  const auto tell = [&]() -> Status {
+    for (const auto& [job, at] : begun) INDX_TRY(state_->tell_started(*job, at));
+    return {};
+  };
+  const Status all = in_savepoint([&]() -> Status {
+    INDX_TRY(tell());
+    for (const auto& end : ends) INDX_TRY(run_change(end.store, *state_));
+    return {};
+  });
+  if (all.has_value() || !state_->db.is_in_transaction()) return all;
+  // A start that cannot be told must not keep the others from being stored.
+  if (const Status told = in_savepoint(tell); !told.has_value()) {
+    if (!state_->db.is_in_transaction()) return told;
+    complain("start of a job", told.error());
+  }
+  for (auto& end : std::exchange(ends, {})) {
+    const auto done = in_savepoint([&] { return run_change(end.store, *state_); });
+    if (!state_->db.is_in_transaction()) return done.error();
+    const bool fails_again = !done.has_value() && end_again(end, done.error());
+    if (fails_again) round.failed.is_awaited |= end.runner.has_value();
+    (fails_again ? round.failed.ends : ends).push_back(std::move(end));
+  }
+  return {};
+}
+
+/// Whether an end that cannot be stored is tried again: not when the job is another's by now.
+bool StateWriter::end_again(const JobEnd& end, const Error& error) {
+  if (error.reason == Reason::StaleLease) parts_.metrics.job_leases_lost.add();
+  if (error.is_retryable()) {
+    complain("end of a job", error);
+    return true;
+  }
+  log_warn("end of job not stored", {{"job_id", end.lease.job.value}, {"error", error.message}});
+  return false;
 }
 
 /// A claim that fails is tried again later, and undoes nothing of the changes before it.
 Status StateWriter::claim(Round& round) {
   state_->jobs_changed = false;
-  auto jobs = in_savepoint([&] { return state_->claim(static_cast<int>(round.wanted)); });
+  auto jobs =
+      in_savepoint([&] { return state_->claim(static_cast<int>(round.wanted), round.ahead); });
   if (jobs.has_value()) {
     round.claimed = std::move(jobs).value();
     return {};

@@ -1,13 +1,11 @@
 #pragma once
-#include "actors/messages.hpp"
+#include "actors/job_handout.hpp"
 #include "actors/parts.hpp"
 #include "actors/state.hpp"
 #include "actors/storage_trouble.hpp"
 
 #include <condition_variable>
 #include <deque>
-#include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,16 +33,14 @@ class StateWriter {
   std::vector<Result<Json>> change(std::vector<StateChange> changes);
   Result<Json> change(StateChange change);
 
-  /// Hears of one job for each time it asked, or of none because the engine stops. `give` is called
-  /// by whoever commits.
-  struct Runner {
-    std::uint64_t id = 0;  ///< never used again
-    std::function<void(Claimed)> give;
-  };
+  using Runner = JobHandout::Runner;
   /// Leases the next due job, in the next commit that has one.
   void ask_for_job(Runner runner);
-  /// The same, and in the same commit the end of the runner's last job.
-  Result<Json> change_and_ask(StateChange end, Runner runner);
+  /// The try of a runner ended. Gives the job that comes next when the end is recorded and there is
+  /// one already; else the runner hears of it, and unless the end is recorded not before it is
+  /// stored. While this instance lives nobody else takes the job back, so an end that storage
+  /// refuses is tried again until the engine stops.
+  std::optional<Claimed> end_and_ask(JobEnd end, Runner runner);
   /// The runner ended. The job that it was given last goes back unless its end is stored, for
   /// nobody else would ever take it back.
   void forget(std::uint64_t runner);
@@ -56,6 +52,8 @@ class StateWriter {
   // For the actor of the timers; each waits for its turn.
   /// Looks for jobs that may run now.
   void look();
+  /// Stores what runners owe, and puts back what was claimed for them and they do not take.
+  void settle();
   /// The same after storage failed, which has held claims back since.
   void look_again();
   /// Renews the leases of this instance.
@@ -77,16 +75,23 @@ class StateWriter {
   void run(Lock& lock, Call& call);
   void lead(Lock& lock);
   void commit_round(Lock& lock);
-  void hand_out(std::vector<Job> jobs);
+  void hand_out(std::vector<Job> jobs, std::size_t wanted);
   bool has_to_look() const;
+  void ask_to_settle();
+  void lead_if_free(Lock& lock);
 
   // Of the one who leads, without the lock.
   template <typename Body>
-  Status store(std::string_view doing, const Body& body);
+  Status store(std::string_view doing, const Body& body,
+               const std::function<void()>& when_stored = {});
   template <typename Body>
   auto in_savepoint(const Body& body) -> decltype(body());
   Status apply(Round& round);
   Status give_back(Round& round);
+  Status put_back(const std::vector<Lease>& unbegun);
+  Status store_ends(Round& round);
+  bool end_again(const JobEnd& end, const Error& error);
+  Status recall();
   Status claim(Round& round);
   void publish(std::vector<Event> events);
   void complain(std::string_view doing, const Error& error);
@@ -99,15 +104,15 @@ class StateWriter {
   std::mutex mutex_;
   bool is_led_ = false;
   std::deque<Call*> waiting_;
-  std::deque<Runner> claims_;
-  std::map<std::uint64_t, std::optional<Lease>> runners_;  ///< and what each was given last
-  std::vector<Lease> given_back_;                          ///< of runners that ended; to be stored
+  JobHandout handout_;
   bool is_draining_ = false, is_closed_ = false;
   bool is_claim_delayed_ = false;  ///< storage failed: claims wait for `look_again`
   bool looks_for_jobs_ = false;    ///< a runner came, or a job may have become due
+  bool is_settle_sent_ = false;    ///< a message is on its way that settles
 
   // Of the one who leads.
   std::unique_ptr<State> state_;
+  Round* round_ = nullptr;             ///< the one whose changes are applied
   std::optional<Timestamp> wakes_at_;  ///< a message is on its way that looks for due jobs
   StorageTrouble trouble_, pinned_wal_;
 };

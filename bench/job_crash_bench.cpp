@@ -86,6 +86,7 @@ int main(int argc, char** argv) {
   kill_at_half(folder.path);
   // A copy: the first who opens the file also recovers its log.
   const auto copy = folder.path / "copy";
+  std::filesystem::create_directories(copy);
   std::filesystem::copy(folder.path / "index", copy / "index",
                         std::filesystem::copy_options::recursive);
   const double opening = now_s();

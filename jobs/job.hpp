@@ -49,6 +49,8 @@ struct JobOwner {
   std::vector<std::string> scopes;
   std::vector<std::string> path_globs;
   std::string request_id;
+
+  bool operator==(const JobOwner&) const = default;
 };
 
 /// What becomes of a request whose unique key a live job of its kind has.

@@ -222,6 +222,23 @@ Result<Job> JobQueue::cancel_one(Job job, std::vector<Job>& others) {
   return job;
 }
 
+Result<bool> JobQueue::succeed(const Lease& lease, const Json& result) {
+  const auto text = json_text(result);
+  if (text.size() > kMaxInlineResultBytes) return false;
+  const auto ended = INDX_TRY(
+      db_.prepare("UPDATE jobs SET state = ?4, leased_by = NULL, leased_at = NULL, heartbeat_at = "
+                  "NULL, pause_requested = 0, result = ?5, error = NULL, updated_at = ?6, "
+                  "finished_at = ?6 WHERE id = ?1 AND state = 'running' AND lease = ?2 AND "
+                  "leased_by = ?3 AND step_count = 0 AND parent IS NULL AND again_input IS NULL "
+                  "AND NOT EXISTS (SELECT 1 FROM jobs AS child WHERE child.parent = ?1 AND "
+                  "child.finished_at IS NULL)")
+          .bind(lease.job.value, lease.generation, lease.instance,
+                name(*next_state(JobState::Running, JobEvent::Succeed)), text,
+                to_millis(clock_.now()))
+          .run());
+  return ended > 0;
+}
+
 Result<JobStore::Ended> JobQueue::finish(const Lease& lease, const JobOutcome& outcome,
                                          const std::vector<KnownKind>& known) {
   return db_.savepoint([&]() -> Result<Ended> {

@@ -7,6 +7,7 @@
 namespace indx {
 namespace {
 
+constexpr std::string_view kNoProgress = "{}";
 constexpr std::size_t kMaxErrorBytes = 64 * 1024;
 constexpr std::size_t kMaxErrorMessageBytes = 8 * 1024;
 
@@ -39,16 +40,21 @@ std::string text_or_empty(const Json& object, const char* key) {
 
 Result<std::string> input_text(const Json& input) { return utf8_json_text(input, "input"); }
 
+// Jobs come in rows of one owner.
 Result<std::string> owner_text(const JobOwner& owner) {
-  return utf8_json_text({{"subject", owner.subject},
-                         {"surface", owner.surface},
-                         {"scopes", owner.scopes},
-                         {"path_globs", owner.path_globs},
-                         {"request_id", owner.request_id}},
-                        "owner");
+  thread_local std::optional<std::pair<JobOwner, std::string>> last;
+  if (!last || last->first != owner)
+    last.emplace(owner, INDX_TRY(utf8_json_text({{"subject", owner.subject},
+                                                 {"surface", owner.surface},
+                                                 {"scopes", owner.scopes},
+                                                 {"path_globs", owner.path_globs},
+                                                 {"request_id", owner.request_id}},
+                                                "owner")));
+  return last->second;
 }
 
 std::string progress_text(const JobProgress& progress) { return json_text(to_json(progress)); }
+std::string_view no_progress_text() { return kNoProgress; }
 
 std::optional<std::string> result_text(const std::optional<Json>& result) {
   if (!result) return std::nullopt;
@@ -64,7 +70,9 @@ std::optional<std::string> error_text(const std::optional<Error>& error) {
   return json_text(make_error(error->reason, message).to_json());
 }
 
-JobOwner parse_owner(std::string_view text) {
+namespace {
+
+JobOwner parse_any_owner(std::string_view text) {
   const Json json = json_value(text);
   try {
     return {.subject = json.at("subject").get<std::string>(),
@@ -77,7 +85,16 @@ JobOwner parse_owner(std::string_view text) {
   }
 }
 
+}  // namespace
+
+JobOwner parse_owner(std::string_view text) {
+  thread_local std::pair<std::string, JobOwner> last;
+  if (last.first != text) last = {std::string(text), parse_any_owner(text)};
+  return last.second;
+}
+
 JobProgress parse_progress(std::string_view text) {
+  if (text == kNoProgress) return {};
   const Json json = json_value(text);
   return {.done = number_or<std::int64_t>(json, "done", 0),
           .total = optional_integer(json, "total"),

@@ -14,6 +14,7 @@ namespace indx {
 Result<std::string> input_text(const Json& input);
 Result<std::string> owner_text(const JobOwner& owner);
 std::string progress_text(const JobProgress& progress);
+std::string_view no_progress_text();  ///< of a job that has told none yet
 std::optional<std::string> result_text(const std::optional<Json>& result);
 /// Cut to 64 kB.
 std::optional<std::string> error_text(const std::optional<Error>& error);

@@ -2,6 +2,8 @@
 #include "base/random.hpp"
 #include "jobs/job_store.hpp"
 
+#include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,11 +25,14 @@ class JobQueue final : public JobStore {
 
   Result<Enqueued> enqueue(const JobRequest& request) override;
   Result<std::vector<Job>> claim(const std::string& instance, const std::vector<KnownKind>& known,
-                                 int count, const std::vector<JobId>& only = {}) override;
+                                 int count, const std::vector<JobId>& only = {},
+                                 int ahead = 0) override;
+  Result<bool> put_back(const Lease& lease) override;
   Result<std::vector<StopAsked>> heartbeat(const std::string& instance) override;
   Status set_progress(const Lease& lease, const JobProgress& progress) override;
   Result<Ended> finish(const Lease& lease, const JobOutcome& outcome,
                        const std::vector<KnownKind>& known) override;
+  Result<bool> succeed(const Lease& lease, const Json& result) override;
   Result<Ended> request_cancel(const JobId& id) override;
   Result<Job> pause(const JobId& id) override;
   Result<Job> resume(const JobId& id) override;
@@ -38,7 +43,8 @@ class JobQueue final : public JobStore {
                                    int limit) override;
   Result<Job> retry(const JobId& id) override;
   Result<std::vector<JobFault>> faults(const JobId& id) override;
-  Result<std::vector<Job>> rescue(const std::string& live_instance, bool all_foreign) override;
+  Result<std::vector<Job>> rescue(const std::string& live_instance, bool all_foreign,
+                                  const HasBegun& has_begun = {}) override;
   Result<std::vector<Job>> children(const JobId& parent) override;
   Result<std::vector<JobCount>> counts() override;
   Result<std::optional<Job>> get(const JobId& id) override;
@@ -61,13 +67,25 @@ class JobQueue final : public JobStore {
   Result<Job> add(const JobRequest& request);
   Status promote_due();
   Status support(const std::vector<KnownKind>& known);
+  /// A job that may run: how urgent it is, and its row.
+  struct Head {
+    std::int64_t urgency = 0, seq = 0;
+    bool can_be_held = false;  ///< by a limit or by its crashes
+    bool may_wait = false;     ///< may be claimed before somebody is free to run it
+  };
   struct OpenKind {
     KnownKind kind;
-    std::int64_t places;  ///< how many more may run
+    std::int64_t places;     ///< how many more may run
+    std::deque<Head> heads;  ///< the first that may run
   };
+  struct KindCounts {
+    std::int64_t ready = 0, running = 0;
+  };
+  Result<std::map<std::string, KindCounts>> count_kinds(const std::vector<KnownKind>& known);
   Result<std::vector<OpenKind>> open_kinds(const std::vector<KnownKind>& known);
-  Result<std::optional<std::int64_t>> most_urgent(std::vector<OpenKind>& open,
-                                                  const std::string& only);
+  Status look_ahead(OpenKind& open, int count, const std::string& only);
+  Result<std::optional<Head>> most_urgent(std::vector<OpenKind>& open, int count,
+                                          const std::string& only);
   Result<milliseconds> next_try_delay(const Job& job, int tries, const JobOutcome& outcome,
                                       const std::vector<KnownKind>& known);
   Result<bool> snooze(Job& job, const JobOutcome& outcome, const std::vector<KnownKind>& known);

@@ -9,14 +9,14 @@ namespace {
 
 Job read_job(const Database::Statement& row) {
   const auto integer = [&](int column) { return static_cast<int>(row.integer(column)); };
-  const auto state = parse_job_state(row.text(3));
+  const auto state = parse_job_state(row.text_view(3));
   INDX_ASSERT(state.has_value());  // a CHECK holds it
   Job job{.id = {row.text(0)},
           .kind = row.text(1),
           .operation_version = integer(2),
           .state = *state,
-          .input = json_value(row.text(4)),
-          .owner = parse_owner(row.text(5)),
+          .input = json_value(row.text_view(4)),
+          .owner = parse_owner(row.text_view(5)),
           .keep = row.integer(6) != 0,
           .priority = integer(7),
           .attempts = integer(8),
@@ -40,7 +40,7 @@ Job read_job(const Database::Statement& row) {
           .heartbeat_at = optional_time_at(row, 24),
           .cancel_requested = row.integer(25) != 0,
           .pause_requested = row.integer(26) != 0,
-          .progress = parse_progress(row.text(27)),
+          .progress = parse_progress(row.text_view(27)),
           .step_count = row.integer(28),
           .result = std::nullopt,
           .error = std::nullopt,
@@ -113,7 +113,6 @@ Result<std::string> checked_input_text(const Json& input) {
 Status insert_job(Database& db, const Job& job, const std::string& sealed_secrets) {
   const std::string input = INDX_TRY(checked_input_text(job.input));
   const std::string owner = INDX_TRY(owner_text(job.owner));
-  static const std::string kNoProgress = progress_text(JobProgress{});
   auto insert = db.prepare(
       "INSERT INTO jobs (id, kind, operation_version, state, input, owner, subject, keep, "
       "priority, max_attempts, max_crashes, unique_key, limit_key, limit_running, time_limit, "
@@ -124,7 +123,7 @@ Status insert_job(Database& db, const Job& job, const std::string& sealed_secret
               job.owner.subject, job.keep, job.priority, job.max_attempts, job.max_crashes,
               null_if_empty(job.unique_key), null_if_empty(job.limit_key), job.limit_running,
               job.time_limit.count(), null_if_empty(job.parent), null_if_empty(job.schedule),
-              null_if_empty(job.reverts), kNoProgress, to_millis(job.run_at),
+              null_if_empty(job.reverts), no_progress_text(), to_millis(job.run_at),
               to_millis(job.created_at), to_millis(job.updated_at));
   if (!sealed_secrets.empty()) insert.bind_blob(23, sealed_secrets);
   INDX_TRY(insert.run());

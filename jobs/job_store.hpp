@@ -2,6 +2,7 @@
 #include "jobs/job.hpp"
 #include "jobs/retry_policy.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,7 @@ class JobStore {
     bool resumes_other_versions = false;
     int max_running = 0;  ///< at once; 0: any number
     RetryPolicy retry = {};
+    bool is_short = false;  ///< its tries last moments, so that jobs may wait for a free runner
   };
   /// Leases the most urgent due jobs of known kinds, at most `count`; fewer when there are none
   /// that may run now: jobs wait for their time, a pause, or the limits of their kind and limit
@@ -52,10 +54,14 @@ class JobStore {
   /// Unsupported, not failed, and come back when they are known. A job that would be given up after
   /// one more crash runs only while no other such job does, so that one that kills its process
   /// takes no other with it. A job whose secret arguments can no longer be read is among them as
-  /// Failed.
+  /// Failed. Beyond `count`, at most `ahead` more that are next in the order: as long as they are
+  /// of short kinds, have no time limit, and never crashed.
   virtual Result<std::vector<Job>> claim(const std::string& instance,
                                          const std::vector<KnownKind>& known, int count,
-                                         const std::vector<JobId>& only = {}) = 0;
+                                         const std::vector<JobId>& only = {}, int ahead = 0) = 0;
+  /// Takes the claim of a job back that did not begin: nothing is counted, and it is as urgent as
+  /// before. False: nothing was done, for it was asked to stop or is another's, and `finish` tells.
+  virtual Result<bool> put_back(const Lease& lease) = 0;
   /// Renews the lease of every running job of the instance. Gives the jobs that were asked to stop.
   struct StopAsked {
     JobId job;
@@ -73,6 +79,10 @@ class JobStore {
   };
   virtual Result<Ended> finish(const Lease& lease, const JobOutcome& outcome,
                                const std::vector<KnownKind>& known) = 0;
+  /// The end that most tries come to, in one statement: of a job that succeeded, stored no steps
+  /// and has nobody to tell (no parent, no live children, no run once more). False: nothing was
+  /// done, and `finish` has to.
+  virtual Result<bool> succeed(const Lease& lease, const Json& result) = 0;
   /// Sets the flag; a job that is not running is Cancelled at once, and its live children with it.
   /// `not_found`; a final job stays as it is.
   virtual Result<Ended> request_cancel(const JobId& id) = 0;
@@ -99,10 +109,14 @@ class JobStore {
   /// The errors of its tries, oldest first, at most the last 20.
   virtual Result<std::vector<JobFault>> faults(const JobId& id) = 0;
 
-  /// Running jobs of other instances go back (crash counted) or end as Dead: all of them, or those
-  /// whose lease ran out. Jobs of `live_instance` never do: its wall clock may jump. Call it after
-  /// open write intents are settled.
-  virtual Result<std::vector<Job>> rescue(const std::string& live_instance, bool all_foreign) = 0;
+  /// Whether a handler ran under a lease when its process died; empty: nobody knows, so that it is
+  /// taken for granted.
+  using HasBegun = std::function<bool(const Lease&)>;
+  /// Running jobs of other instances go back (crash counted where one began) or end as Dead: all of
+  /// them, or those whose lease ran out. Jobs of `live_instance` never do: its wall clock may jump.
+  /// Call it after open write intents are settled.
+  virtual Result<std::vector<Job>> rescue(const std::string& live_instance, bool all_foreign,
+                                          const HasBegun& has_begun = {}) = 0;
 
   /// Children of a job, oldest first, with results.
   virtual Result<std::vector<Job>> children(const JobId& parent) = 0;

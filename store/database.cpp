@@ -218,13 +218,12 @@ double Database::Statement::real(int column) const {
 bool Database::Statement::is_null(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
-std::string Database::Statement::text(int column) const {
+std::string_view Database::Statement::text_view(int column) const {
   const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
-  return bytes == nullptr
-             ? std::string()
-             : std::string(bytes,
-                           static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+  if (bytes == nullptr) return {};
+  return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
+std::string Database::Statement::text(int column) const { return std::string(text_view(column)); }
 std::optional<std::string> Database::Statement::optional_text(int column) const {
   if (is_null(column)) return std::nullopt;
   return text(column);
@@ -235,7 +234,7 @@ std::optional<std::int64_t> Database::Statement::optional_integer(int column) co
 }
 
 Result<Database::Transaction> Database::Transaction::begin(Database& db) {
-  INDX_TRY(db.execute("BEGIN IMMEDIATE"));
+  INDX_TRY(db.prepare("BEGIN IMMEDIATE").run());
   return Transaction(db);
 }
 Database::Transaction::~Transaction() {
@@ -245,7 +244,7 @@ Database::Transaction::~Transaction() {
 }
 Status Database::Transaction::commit() {
   if (!db_->is_in_transaction()) return lost_transaction();
-  INDX_TRY(db_->execute("COMMIT"));
+  INDX_TRY(db_->prepare("COMMIT").run());
   db_ = nullptr;
   return {};
 }

@@ -74,7 +74,8 @@ class Database {
 
     std::int64_t integer(int column) const;
     double real(int column) const;
-    std::string text(int column) const;  ///< also for BLOB
+    std::string text(int column) const;            ///< also for BLOB
+    std::string_view text_view(int column) const;  ///< the same until the next step
     bool is_null(int column) const;
     std::optional<std::string> optional_text(int column) const;
     std::optional<std::int64_t> optional_integer(int column) const;

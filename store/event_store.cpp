@@ -3,6 +3,9 @@
 #include "base/text.hpp"
 #include "store/columns.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace indx {
 namespace {
 
@@ -28,7 +31,43 @@ Result<std::vector<Event>> read_events(Database::Statement query) {
   return events;
 }
 
+/// Whether a name of the envelope may be among those of the data, where it counts for nothing.
+bool may_hide_envelope(std::string_view data) {
+  using namespace std::string_view_literals;
+  static constexpr std::array kNames = {"\"id\":"sv,    "\"kind\":"sv,    "\"at\":"sv,
+                                        "\"actor\":"sv, "\"subject\":"sv, "\"job_id\":"sv};
+  return std::any_of(kNames.begin(), kNames.end(), [&](const std::string_view name) {
+    return data.find(name) != std::string_view::npos;
+  });
+}
+
+/// Nearly always the data is a part of the line as it is.
+std::string line_of(const Database::Statement& row, const std::string& epoch) {
+  const auto data = row.text_view(6);
+  if (!data.starts_with("{") || may_hide_envelope(data))
+    return json_text(read_event(row).to_json(epoch));
+  std::string line = cat(R"({"id":")", epoch, "-", row.integer(0), R"(","kind":)");
+  append_json_string(line, row.text_view(1));
+  append_json_string(line += R"(,"at":)", format_time(time_at(row, 2)));
+  append_json_string(line += R"(,"actor":)", row.text_view(3));
+  append_json_string(line += R"(,"subject":)", row.text_view(4));
+  if (!row.is_null(5)) append_json_string(line += R"(,"job_id":)", row.text_view(5));
+  if (data == "{}") return line += '}';
+  return (line += ',') += data.substr(1);
+}
+
 }  // namespace
+
+Result<std::vector<EventStore::Line>> EventStore::lines_after(std::int64_t after,
+                                                              const std::string& epoch, int limit) {
+  auto query = db_.prepare(
+      "SELECT id, kind, at, actor, subject, job_id, data FROM events WHERE id > ?1 ORDER BY id "
+      "LIMIT ?2");
+  query.bind(after, limit);
+  std::vector<Line> lines;
+  while (INDX_TRY(query.step())) lines.push_back({query.integer(0), line_of(query, epoch)});
+  return lines;
+}
 
 Result<std::int64_t> EventStore::append(const Event& event) {
   INDX_TRY(db_.prepare("INSERT INTO events (kind, at, actor, subject, job_id, data) VALUES (?1, "

@@ -23,6 +23,12 @@ class EventStore {
   /// The same for several jobs, found by their index: one page may take all of their events.
   Result<std::vector<Event>> after_of(std::int64_t after, const std::vector<std::string>& kinds,
                                       const std::vector<std::string>& jobs, int limit);
+  /// What Event::to_json gives for those after an id, as one line each.
+  struct Line {
+    std::int64_t id = 0;
+    std::string text;
+  };
+  Result<std::vector<Line>> lines_after(std::int64_t after, const std::string& epoch, int limit);
   /// The oldest id that can still be read; newest_id() + 1 when there is none. A reader who has
   /// `id` missed events when id + 1 < oldest_id().
   Result<std::int64_t> oldest_id();

@@ -1,5 +1,6 @@
 #include "actors/audit_log.hpp"
 
+#include "base/event.hpp"
 #include "tests/support/process.hpp"
 
 #include <catch2/catch.hpp>
@@ -41,6 +42,8 @@ std::vector<std::string> expected_ids(std::int64_t first, std::int64_t last) {
   return ids;
 }
 
+std::string line_of(const Event& event) { return event.to_json("e").dump(); }
+
 std::size_t size_of_one_line() { return numbered_event(1).to_json("e").dump().size() + 1; }
 
 }  // namespace
@@ -50,7 +53,7 @@ TEST_CASE("a log that rolls keeps every line once and in order", "[actors][A90]"
   AuditLog log(folder.path(), "e", 5 * size_of_one_line());
   REQUIRE(log.last_id().value() == 0);
 
-  for (int id = 1; id <= 8; ++id) REQUIRE(log.append(numbered_event(id)));
+  for (int id = 1; id <= 8; ++id) REQUIRE(log.append(line_of(numbered_event(id))));
   REQUIRE(log.flush());
 
   CHECK(folder.read("events.log.1").find("e-1\"") != std::string::npos);
@@ -64,7 +67,7 @@ TEST_CASE("a log that rolls often keeps its newest files, without a gap", "[acto
   AuditLog log(folder.path(), "e", 2 * size_of_one_line());
   REQUIRE(log.last_id().value() == 0);
 
-  for (int id = 1; id <= 99; ++id) REQUIRE(log.append(numbered_event(id)));
+  for (int id = 1; id <= 99; ++id) REQUIRE(log.append(line_of(numbered_event(id))));
   REQUIRE(log.flush());
 
   CHECK_FALSE(std::filesystem::exists(folder.path() + "/events.log.6"));
@@ -80,7 +83,7 @@ TEST_CASE("a log that was rolled is gone on with behind its last line", "[actors
     AuditLog log(folder.path(), "e", 5 * size_of_one_line());
     const auto known = log.last_id();
     REQUIRE(known);
-    for (int id = first; id <= last; ++id) REQUIRE(log.append(numbered_event(id)));
+    for (int id = first; id <= last; ++id) REQUIRE(log.append(line_of(numbered_event(id))));
     REQUIRE(log.flush());
     return known.value();
   };

@@ -182,13 +182,21 @@ class FaultRun {
     auto& promised = promised_.jobs[lease.job.value];
     const int number = ++numbers_;
     JobOutcome outcome;
-    if (dice(3) == 0)
+    const bool did_not_begin = dice(6) == 0;
+    if (did_not_begin || dice(3) == 0)
       outcome.kind = JobOutcome::Kind::Returned;
     else
       outcome.result = Json{{"n", number}};
+    Job job;
+    job.id = lease.job;
+    job.kind = "tag";
+    job.owner = {.subject = "tok_1", .surface = "api"};
     const Status ended = commit([&]() -> Status {
-      INDX_TRY(state_->queue.finish(lease, outcome, known_));
-      return state_->tell({.kind = "job.finished", .actor = "api", .job_id = lease.job.value});
+      if (did_not_begin)
+        INDX_TRY(state_->queue.put_back(lease));
+      else
+        INDX_TRY(state_->end_try(job, lease, outcome));
+      return {};
     });
     promised.may_have_ended = promised.may_have_ended || outcome.result.has_value();
     INDX_TRY(Status(ended));

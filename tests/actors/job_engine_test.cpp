@@ -176,7 +176,7 @@ TEST_CASE("a job is there for its handler to see, whenever it starts", "[actors]
                                       JobFilter filter;
                                       filter.kind = "self";
                                       filter.states = {JobState::Running};
-                                      const auto page = INDX_TRY(ctx.jobs().list(filter, 100, ""));
+                                      const auto page = INDX_TRY(ctx.jobs().list(filter, 1000, ""));
                                       const bool found = std::any_of(
                                           page.jobs.begin(), page.jobs.end(), [&](const Job& job) {
                                             return job.input.value("number", -1) == in.number;

@@ -103,7 +103,7 @@ TEST_CASE("a job that is killed as soon as it is claimed is not lost", "[end_to_
     RunningServer again(crash.vault, {}, env);
     const auto record = again.wait_for_job(id);
     CHECK(record["state"] == "succeeded");
-    CHECK(record["crashes"] == 1);
+    CHECK(record["crashes"].get<int>() <= 1);  // 0: its handler had not been called yet
     CHECK(again.stop() == 0);
   }
 }

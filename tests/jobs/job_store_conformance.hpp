@@ -86,6 +86,101 @@ void rescues(const Make& make) {
 }
 
 template <typename Make>
+void claims_ahead(const Make& make) {
+  INFO("jobs of short kinds are claimed before a runner is free, and as long as they come next");
+  const auto store = make();
+  auto& queue = store->queue();
+  auto kinds = known();
+  kinds[0].is_short = true;
+  std::vector<JobId> ids;
+  for (const char* kind : {"tag", "tag", "tag", "tag", "move", "tag"}) {
+    store->clock().advance(milliseconds(1));
+    ids.push_back(add(*store, request(kind)).id);
+  }
+  const auto claimed = queue.claim("a", kinds, 1, {}, 10).value();
+  REQUIRE(claimed.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(claimed[i].id == ids[i]);
+
+  INFO("one that did not begin goes back as if it had not been claimed, to its place in the order");
+  CHECK(queue.put_back(lease_of(claimed[1])).value());
+  CHECK_FALSE(queue.put_back(lease_of(claimed[1])).value());
+  const Job back = get(*store, ids[1]);
+  CHECK(back.state == JobState::Ready);
+  CHECK(back.attempts + back.crashes + back.interruptions == 0);
+  CHECK_FALSE(back.started_at);
+  CHECK(claim_one(*store).id == ids[1]);
+
+  INFO("an act of somebody while it waited is kept");
+  REQUIRE(queue.request_cancel(ids[2]));
+  CHECK_FALSE(queue.put_back(lease_of(claimed[2])).value());
+  finish(*store, claimed[2], {.kind = Kind::Returned});
+  CHECK(get(*store, ids[2]).state == JobState::Cancelled);
+
+  INFO("when the process dies only those have crashed that began");
+  store->restart();
+  const auto has_begun = [&](const Lease& lease) { return lease.job == ids[0]; };
+  REQUIRE(store->queue().rescue("b", true, has_begun));
+  CHECK(get(*store, ids[0]).crashes == 1);
+  CHECK(get(*store, ids[1]).crashes == 0);
+  CHECK(get(*store, ids[3]).crashes == 0);
+  CHECK(store->queue().faults(ids[3])->empty());
+  CHECK(claim(*store, 10, "b").size() == 5);
+
+  INFO("one with a time limit, or that a process died with, waits for its runner");
+  for (const auto& job : claim(*store, 10, "b")) finish(*store, job, success());
+  for (const auto& id : ids) REQUIRE(store->queue().request_cancel(id));
+  auto limited = request();
+  limited.time_limit = milliseconds(1000);
+  add(*store, limited);
+  CHECK(store->queue().claim("b", kinds, 0, {}, 10)->empty());
+  CHECK(store->queue().claim("b", kinds, 1, {}, 10)->size() == 1);
+}
+
+template <typename Make>
+void succeeds(const Make& make) {
+  INFO("the end of most jobs is stored at once, under the same conditions as any other");
+  const auto store = make();
+  auto& queue = store->queue();
+  const Job job = add(*store);
+  const Job running = claim_one(*store);
+  Lease stale = lease_of(running);
+  ++stale.generation;
+  CHECK(queue.succeed(stale, Json(1)).value() == false);
+  CHECK(queue.succeed(lease_of(running), Json{{"n", 1}}).value());
+  const Job ended = get(*store, job.id);
+  CHECK(ended.state == JobState::Succeeded);
+  CHECK(ended.result == std::optional<Json>(Json{{"n", 1}}));
+  CHECK(ended.finished_at == store->clock().now());
+  CHECK(ended.leased_by.empty());
+  CHECK(queue.succeed(lease_of(running), Json(1)).value() == false);
+
+  INFO("but not where more has to be done than that");
+  add(*store);
+  const Job with_step = claim_one(*store);
+  REQUIRE(queue.put_step(lease_of(with_step), {"a", "h", 1}));
+  CHECK(queue.succeed(lease_of(with_step), Json(1)).value() == false);
+  finish(*store, with_step, success());
+  const Job parent = add(*store);
+  const Job waits = claim_one(*store);
+  auto asked = request("move");
+  asked.parent = parent.id.value;
+  add(*store, asked);
+  CHECK(queue.succeed(lease_of(waits), Json(1)).value() == false);
+  CHECK(queue.succeed(lease_of(claim_one(*store)), Json(1)).value() == false);  // its child
+  auto unique = request();
+  unique.unique_key = "k";
+  unique.on_duplicate = OnDuplicate::RunAgain;
+  const Job once = add(*store, unique);
+  const auto again = claim(*store, 1);
+  unique.input = {{"scope", "later"}};
+  REQUIRE(queue.enqueue(unique)->job.id == once.id);
+  CHECK(queue.succeed(lease_of(again.at(0)), Json(1)).value() == false);
+  add(*store);
+  CHECK(queue.succeed(lease_of(claim_one(*store)), Json(std::string(300000, 'x'))).value() ==
+        false);
+}
+
+template <typename Make>
 void keeps_steps(const Make& make) {
   INFO("a step is found by key and inputs, survives a crash, and is stored once a try");
   const auto store = make();
@@ -315,6 +410,8 @@ void check_job_store(const Make& make) {
   SECTION("how jobs are held back") { job_store::pauses(make); }
   SECTION("of jobs with one key one lives") { job_store::keeps_unique_keys(make); }
   SECTION("jobs of a process that died come back, but not for ever") { job_store::rescues(make); }
+  SECTION("jobs are claimed before a runner is free") { job_store::claims_ahead(make); }
+  SECTION("the end of most jobs") { job_store::succeeds(make); }
   SECTION("a step is found by key and inputs") { job_store::keeps_steps(make); }
   SECTION("a job waits for its time") { job_store::waits_for_time(make); }
   SECTION("a job is put off that a provider does not want yet") { job_store::snoozes(make); }

@@ -168,6 +168,10 @@ class QueueModel : public QueueFixture {
       if (one.kind == kind) return one.max_running;
     return 0;
   }
+  bool is_short(const std::string& kind) const {
+    return std::any_of(known.begin(), known.end(),
+                       [&](const auto& one) { return one.kind == kind && one.is_short; });
+  }
   int running(const std::function<bool(const ModelJob&)>& counts) const {
     return static_cast<int>(std::count_if(jobs_.begin(), jobs_.end(), [&](const auto& item) {
       return item.second.state == JobState::Running && counts(item.second);
@@ -197,14 +201,18 @@ class QueueModel : public QueueFixture {
     }
     const auto instance = any_instance();
     const int count = 1 + static_cast<int>(dice(3));
+    const int ahead = static_cast<int>(dice(3));
+    for (auto& kind : known) kind.is_short = dice(2) == 0;
     std::vector<std::string> expected;
-    while (static_cast<int>(expected.size()) < count) {
+    while (static_cast<int>(expected.size()) < count + ahead) {
       std::string best;
       for (const auto& id : order_)
         if (may_run(jobs_[id]) && (best.empty() || jobs_[id].urgency() < jobs_[best].urgency()))
           best = id;
       if (best.empty()) break;
       auto& model = jobs_[best];
+      const bool is_ahead = static_cast<int>(expected.size()) >= count;
+      if (is_ahead && (model.crashes > 0 || !is_short(model.kind))) break;
       model.state = JobState::Running;
       model.owner = instance;
       model.leased_at = clock.now();
@@ -213,7 +221,7 @@ class QueueModel : public QueueFixture {
       expected.push_back(best);
     }
     std::vector<std::string> claimed;
-    for (const auto& job : queue.claim(instance, known, count).value())
+    for (const auto& job : queue.claim(instance, known, count, {}, ahead).value())
       claimed.push_back(job.id.value);
     REQUIRE(claimed == expected);
   }
@@ -254,7 +262,17 @@ class QueueModel : public QueueFixture {
     const Lease lease{{id},
                       is_stale && model.state == JobState::Running ? model.lease - 1 : model.lease,
                       model.owner};
+    if (dice(8) == 0) return put_back(model, lease, is_stale);
     const auto outcome = any_outcome();
+    if (outcome.kind == JobOutcome::Kind::Succeeded && dice(2) == 0) {
+      const bool is_plain =
+          model.steps == 0 && model.parent.empty() && !model.again && live_children(id).empty();
+      REQUIRE(queue.succeed(lease, Json()).value() == (is_plain && !is_stale));
+      if (is_plain && !is_stale) {
+        model.state = JobState::Succeeded;
+        return settle(id, {});
+      }
+    }
     const auto ended = queue.finish(lease, outcome, known);
     if (is_stale) {
       REQUIRE(ended.error().reason == Reason::StaleLease);
@@ -266,6 +284,14 @@ class QueueModel : public QueueFixture {
     if (pauses && after.is_live()) after.state = JobState::Paused;
     after.run_at = ended->job.run_at;
     settle(id, ended->others);
+  }
+
+  void put_back(ModelJob& model, const Lease& lease, bool is_stale) {
+    const bool is_free = !is_stale && !model.cancel_requested && !model.pause_requested;
+    REQUIRE(queue.put_back(lease).value() == is_free);
+    if (!is_free) return;
+    model.state = JobState::Ready;
+    model.owner.clear();
   }
 
   void end_try(const std::string& id, const JobOutcome& outcome) {
@@ -365,14 +391,16 @@ class QueueModel : public QueueFixture {
   void rescue_some() {
     const auto live = any_instance();
     if (dice(2) == 0) reopen();
-    const auto changed = queue.rescue(live, true);
+    const bool all_began = dice(2) == 0;
+    const auto has_begun = [&](const Lease& lease) { return all_began || lease.generation > 1; };
+    const auto changed = queue.rescue(live, true, has_begun);
     REQUIRE(changed.has_value());
     std::vector<std::string> orphans;
     for (const auto& id : order_)
       if (jobs_[id].state == JobState::Running && jobs_[id].owner != live) orphans.push_back(id);
     for (const auto& id : orphans) {
       auto& model = jobs_[id];
-      ++model.crashes;
+      if (all_began || model.lease > 1) ++model.crashes;
       model.state = model.cancel_requested               ? JobState::Cancelled
                     : model.crashes >= model.max_crashes ? JobState::Dead
                     : model.pause_requested              ? JobState::Paused
