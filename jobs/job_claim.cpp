@@ -60,11 +60,12 @@ void start_try(Job& job, const std::string& instance, Timestamp now) {
 }
 
 Status save_claim(Database& db, std::int64_t seq, const Job& job) {
-  INDX_TRY(db.prepare("UPDATE jobs SET state = ?2, lease = ?3, leased_by = ?4, leased_at = ?5, "
-                      "heartbeat_at = ?5, updated_at = ?5, started_at = ?6 WHERE seq = ?1")
-               .bind(seq, name(job.state), job.lease, job.leased_by, to_millis(job.updated_at),
-                     optional_millis(job.started_at))
-               .run());
+  INDX_TRY(
+      db.prepare("UPDATE OR FAIL jobs SET state = ?2, lease = ?3, leased_by = ?4, leased_at = ?5, "
+                 "heartbeat_at = ?5, updated_at = ?5, started_at = ?6 WHERE seq = ?1")
+          .bind(seq, name(job.state), job.lease, job.leased_by, to_millis(job.updated_at),
+                optional_millis(job.started_at))
+          .run());
   return {};
 }
 
@@ -220,7 +221,8 @@ Result<std::vector<Job>> JobQueue::claim(const std::string& instance,
 
 Result<bool> JobQueue::put_back(const Lease& lease) {
   const auto changed = INDX_TRY(
-      db_.prepare("UPDATE jobs SET state = ?4, leased_by = NULL, leased_at = NULL, heartbeat_at = "
+      db_.prepare("UPDATE OR FAIL jobs SET state = ?4, leased_by = NULL, leased_at = NULL, "
+                  "heartbeat_at = "
                   "NULL, updated_at = ?5, started_at = IIF(lease = 1, NULL, started_at) WHERE id = "
                   "?1 AND state = 'running' AND lease = ?2 AND leased_by = ?3 AND cancel_requested "
                   "= 0 AND pause_requested = 0")

@@ -226,7 +226,8 @@ Result<bool> JobQueue::succeed(const Lease& lease, const Json& result) {
   const auto text = json_text(result);
   if (text.size() > kMaxInlineResultBytes) return false;
   const auto ended = INDX_TRY(
-      db_.prepare("UPDATE jobs SET state = ?4, leased_by = NULL, leased_at = NULL, heartbeat_at = "
+      db_.prepare("UPDATE OR FAIL jobs SET state = ?4, leased_by = NULL, leased_at = NULL, "
+                  "heartbeat_at = "
                   "NULL, pause_requested = 0, result = ?5, error = NULL, updated_at = ?6, "
                   "finished_at = ?6 WHERE id = ?1 AND state = 'running' AND lease = ?2 AND "
                   "leased_by = ?3 AND step_count = 0 AND parent IS NULL AND again_input IS NULL "

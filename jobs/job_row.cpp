@@ -114,7 +114,7 @@ Status insert_job(Database& db, const Job& job, const std::string& sealed_secret
   const std::string input = INDX_TRY(checked_input_text(job.input));
   const std::string owner = INDX_TRY(owner_text(job.owner));
   auto insert = db.prepare(
-      "INSERT INTO jobs (id, kind, operation_version, state, input, owner, subject, keep, "
+      "INSERT OR FAIL INTO jobs (id, kind, operation_version, state, input, owner, subject, keep, "
       "priority, max_attempts, max_crashes, unique_key, limit_key, limit_running, time_limit, "
       "parent, schedule, reverts, progress, run_at, created_at, updated_at, secrets) VALUES (?1, "
       "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, "
@@ -132,11 +132,12 @@ Status insert_job(Database& db, const Job& job, const std::string& sealed_secret
 
 Status save_job(Database& db, const Job& job, const std::string& result_file) {
   INDX_TRY(
-      db.prepare("UPDATE jobs SET state = ?2, attempts = ?3, crashes = ?4, interruptions = ?5, "
-                 "lease = ?6, leased_by = ?7, leased_at = ?8, heartbeat_at = ?9, cancel_requested "
-                 "= ?10, pause_requested = ?11, error = ?12, run_at = ?13, updated_at = ?14, "
-                 "started_at = ?15, finished_at = ?16, again_input = ?17, result = ?18, "
-                 "result_sha256 = ?19, snoozes = ?20 WHERE id = ?1")
+      db.prepare(
+            "UPDATE OR FAIL jobs SET state = ?2, attempts = ?3, crashes = ?4, interruptions = ?5, "
+            "lease = ?6, leased_by = ?7, leased_at = ?8, heartbeat_at = ?9, cancel_requested "
+            "= ?10, pause_requested = ?11, error = ?12, run_at = ?13, updated_at = ?14, "
+            "started_at = ?15, finished_at = ?16, again_input = ?17, result = ?18, "
+            "result_sha256 = ?19, snoozes = ?20 WHERE id = ?1")
           .bind(job.id.value, name(job.state), job.attempts, job.crashes, job.interruptions,
                 job.lease, null_if_empty(job.leased_by), optional_millis(job.leased_at),
                 optional_millis(job.heartbeat_at), job.cancel_requested, job.pause_requested,

@@ -30,6 +30,9 @@ Result<std::optional<JobRow>> read_job_row(Database& db, const std::string& quer
                                            const JobValue& value);
 Result<std::optional<JobRow>> find_job_row(Database& db, const JobId& id);
 
+// Statements that change the state of one job say OR FAIL, which changes nothing where its row is
+// refused: else SQLite would copy each page that they and their triggers change.
+
 /// `validation_failed` and `too_large` as JobStore::enqueue says.
 Status insert_job(Database& db, const Job& job, const std::string& sealed_secrets);
 /// Writes what changes in a job's life; kind, input and owner do not. The result is in the file of

@@ -13,7 +13,8 @@ namespace {
 const std::vector<Migration>& state_migrations() {
   static const std::vector<Migration> kMigrations = {{1, state_sql::k_0001_initial},
                                                      {2, state_sql::k_0002_job_engine},
-                                                     {3, state_sql::k_0003_usage_log}};
+                                                     {3, state_sql::k_0003_usage_log},
+                                                     {4, state_sql::k_0004_job_counts}};
   return kMigrations;
 }
 
