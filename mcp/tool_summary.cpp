@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxSummaryBytes = 480;
 constexpr std::size_t kMaxNameBytes = 120;
-constexpr const char* kIndexing = "indexing";  ///< ops/define.hpp, of what reads the index
+constexpr const char *kIndexing = "indexing", *kIndexed = "indexed";  ///< ops/define.hpp
 
 std::string text_in(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -116,7 +116,7 @@ bool is_noise(const std::string& key, const Json& value) {
 std::string tell_facts(const Operation& operation, const Json& output) {
   std::vector<std::string> facts;
   for (const auto& [key, value] : output.items()) {
-    if (key == kIndexing || is_noise(key, value)) continue;
+    if (key == kIndexing || key == kIndexed || is_noise(key, value)) continue;
     const std::string words = replace_all(key, "_", " ");
     if (value.is_array())
       facts.push_back(cat(value.empty() ? "no" : std::to_string(value.size()), ' ',
@@ -130,6 +130,17 @@ std::string tell_facts(const Operation& operation, const Json& output) {
       facts.push_back(cat(words, ' ', value.get<std::string>()));
   }
   return cat(operation.name, facts.empty() ? ": done" : ": " + join(facts, ", "), '.');
+}
+
+/// Of an answer out of an index that is still being filled.
+std::string tell_indexing(const Json& output) {
+  const Json indexed = output.value(kIndexed, Json::object());
+  const std::int64_t total = indexed.value("total", std::int64_t{0});
+  const std::string how_far =
+      total > 0
+          ? cat(" (indexing, ", indexed.value("done", std::int64_t{0}), " of ", total, " files)")
+          : "";
+  return cat(" The index is still being built", how_far, "; ask again soon.");
 }
 
 std::string tell(const Operation& operation, const Json& input, const Json& output) {
@@ -150,8 +161,7 @@ std::string tool_summary(const Operation& operation, const Json& input, const Js
   for (char& c : line)
     if (c == '\n' || c == '\r') c = ' ';
   if (line.size() > kMaxSummaryBytes) line = cat(prefix_at_grapheme(line, kMaxSummaryBytes), "…");
-  if (output.is_object() && is_true(output, kIndexing))
-    line += " The index is still being built; ask again soon.";
+  if (output.is_object() && is_true(output, kIndexing)) line += tell_indexing(output);
   return line;
 }
 

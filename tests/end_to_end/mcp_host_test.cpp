@@ -207,6 +207,20 @@ TEST_CASE("a large vault that was never indexed does not keep a host waiting",
   const Json found = host_answer(process->out(), 3);
   INFO(process->err());
   CHECK(found["result"]["structuredContent"].value("indexing", Json()) == true);
+
+  // How far it is, once the files have been counted.
+  int id = 3;
+  CHECK(wait_until([&] {
+    process->write(host_call(++id, "vault_search", {{"q", cat("compost ", id)}}));
+    if (!wait_for_answer(*process, id)) return false;
+    const Json told = host_answer(process->out(), id)["result"];
+    if (told.is_null()) return false;
+    const Json indexed = told["structuredContent"].value("indexed", Json::object());
+    const auto line = told["content"][0]["text"].get<std::string>();
+    return indexed.value("total", 0) > 0 &&
+           line.find(cat("(indexing, ", indexed.value("done", 0), " of ", indexed.value("total", 0),
+                         " files)")) != line.npos;
+  }));
   process->signal(SIGKILL);
 }
 

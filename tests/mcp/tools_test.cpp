@@ -306,7 +306,11 @@ TEST_CASE("while the index is filled, every summary of what reads it says so", "
     Json output = {{"indexing", true}};
     if (!operation.list.empty()) output[operation.list] = Json::array();
     CHECK(text_at(tool_result(operation, output, {}, latest()), 0).ends_with(kSaid));
-    output.erase("indexing");
+    output["indexed"] = {{"done", 1200}, {"total", 50000}};
+    CHECK(text_at(tool_result(operation, output, {}, latest()), 0)
+              .ends_with("The index is still being built (indexing, 1200 of 50000 files); ask "
+                         "again soon."));
+    for (const char* key : {"indexing", "indexed"}) output.erase(key);
     CHECK(text_at(tool_result(operation, output, {}, latest()), 0).find(kSaid) ==
           std::string::npos);
     ++seen;
