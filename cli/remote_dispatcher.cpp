@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <optional>
+#include <set>
 #include <thread>
 
 namespace indx {
@@ -87,6 +89,16 @@ class RemoteDispatcher : public Dispatcher {
             .embeddings = !server.value("embeddings", "").empty()};
   }
   Json health() override { return health_of_server(); }
+  Principal as_granted(const Principal& caller) override {
+    const auto scopes = scopes_of_token();
+    if (!scopes) return caller;
+    Principal of_token = caller, granted = caller;
+    of_token.scopes = *scopes;
+    granted.scopes.clear();
+    for (const Scope scope : {Scope::VaultRead, Scope::VaultWrite, Scope::VaultAdmin})
+      if (caller.has(scope) && of_token.has(scope)) granted.scopes.insert(scope);
+    return granted;
+  }
   Result<Principal> authenticate(const std::string&) override {
     return make_error(Reason::Unauthorized,
                       "Tokens are checked by the server that holds the vault.");
@@ -338,12 +350,31 @@ class RemoteDispatcher : public Dispatcher {
     return {{"ready", false}, {"state", "unreachable"}};
   }
 
+  /// As the server says; kept, since a token never changes. nullopt: it does not say.
+  std::optional<std::set<Scope>> scopes_of_token() {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (token_scopes_) return token_scopes_;
+    }
+    const Json health = health_of_server();
+    const auto told = health.find("caller");
+    if (told == health.end() || !told->is_object()) return std::nullopt;
+    std::set<Scope> scopes;
+    for (const Json& each : told->value("scopes", Json::array()))
+      if (const auto scope = parse_scope(each.is_string() ? each.get<std::string>() : ""))
+        scopes.insert(*scope);
+    const std::scoped_lock lock(mutex_);
+    token_scopes_ = scopes;
+    return scopes;
+  }
+
   const Registry registry_;
   const std::shared_ptr<RemoteWire> wire_ =
       std::make_shared<RemoteWire>();  // shared with subscriptions
   std::mutex mutex_;
   std::condition_variable ended_;
   int calls_ = 0;
+  std::optional<std::set<Scope>> token_scopes_;  // under the mutex
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 
 namespace indx {
 namespace {
@@ -156,6 +157,38 @@ TEST_CASE("a server that will refuse every call is told in the host's log at the
   server.kill();
   const auto dead = host_of(server.url(), server.token());
   CHECK(is_warned(*dead, "unavailable"));
+}
+
+TEST_CASE("a host of a server lists what its token allows, and no more than it asks for itself",
+          "[end_to_end][B7][B9]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  RunningServer server(vault);
+  const std::string reader = server.make_token({"vault:read"})["token"];
+  const auto listed_by = [&](const std::string& token, const std::vector<std::string>& flags) {
+    std::vector<std::string> args = {"--remote", server.url(), "--token", token,
+                                     "mcp",      "serve",      "--stdio"};
+    args.insert(args.end(), flags.begin(), flags.end());
+    Process process(indx_spec(args));
+    process.write(host_hello() + host_line(2, "tools/list"));
+    CHECK(wait_for_answer(process, 2));
+    process.close_input();
+    CHECK(process.wait() == 0);  // so that all of the answer is there
+    std::set<std::string> names;
+    const Json answer = host_answer(process.out(), 2);
+    for (const Json& tool : answer["result"]["tools"])
+      names.insert(tool["name"].get<std::string>());
+    return names;
+  };
+
+  const auto read_only = listed_by(reader, {});
+  CHECK(read_only.contains("note_read"));
+  CHECK_FALSE(read_only.contains("note_write"));
+  CHECK(listed_by(reader, {"--scopes", "vault:admin"}) == read_only);
+  CHECK(listed_by(server.token(), {"--scopes", "vault:read"}) == read_only);
+  const auto whole = listed_by(server.token(), {});
+  CHECK(whole.contains("note_write"));
+  CHECK_FALSE(whole.contains("vault_reindex"));  // nobody asked for admin
 }
 
 TEST_CASE("a host that sees some folders knows nothing of the owner's jobs", "[end_to_end][B7]") {
