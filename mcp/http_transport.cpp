@@ -99,10 +99,13 @@ class McpHttpImpl : public McpHttp {
     if (message.kind == RpcMessage::Kind::Request && message.method == "initialize")
       return initialize(request, principal, responder, message, accepted);
 
-    const auto session = session_of(request, principal, responder, message.id);
+    // The id of a response is one of ours: to repeat it would look like an answer.
+    const bool is_request = message.kind == RpcMessage::Kind::Request;
+    const auto session =
+        session_of(request, principal, responder, is_request ? message.id : Json(nullptr));
     if (!session) return;
     const McpPeer peer = peer_in(session, principal);
-    if (message.kind != RpcMessage::Kind::Request) {
+    if (!is_request) {
       take_silent(peer, message);
       return responder.send({202, {}, ""});
     }
