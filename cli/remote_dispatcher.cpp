@@ -155,13 +155,7 @@ class RemoteDispatcher : public Dispatcher {
     std::vector<Scope> wanted = call.operation->scopes;
     if (call.operation->extra_scopes)
       for (const Scope scope : call.operation->extra_scopes(call.input)) wanted.push_back(scope);
-    for (const Scope scope : wanted)
-      if (!call.principal.has(scope))
-        return make_error(Reason::Forbidden,
-                          cat("`", call.operation->name, "` needs the scope ", name(scope),
-                              ", which this caller lacks."),
-                          Json{{"required_scopes", {std::string(name(scope))}}});
-    return {};
+    return indx::check_scopes(*call.operation, call.principal, wanted);
   }
 
   Answer run(const Call& call, const OnEvent& progress) {

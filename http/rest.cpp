@@ -306,7 +306,7 @@ HttpResponse metrics_response(const HttpRequest& request, Dispatcher& dispatcher
     if (!principal) return error_response(principal.error(), request.id);
     if (!principal->has(Scope::VaultRead))
       return error_response(make_error(Reason::Forbidden, "Metrics need the scope vault:read.",
-                                       {{"required", {"vault:read"}}}),
+                                       {{"required_scopes", {"vault:read"}}}),
                             request.id);
   }
   Metrics* metrics = dispatcher.metrics();

@@ -491,7 +491,7 @@ Status check_scopes(const Operation& operation, const Principal& principal,
   if (missing.empty()) return {};
   return make_error(Reason::Forbidden,
                     cat("`", operation.name, "` needs the scope ", join(missing, ", "),
-                        ", which this token lacks."),
+                        ", which this caller lacks."),
                     Json{{"required_scopes", missing}});
 }
 
