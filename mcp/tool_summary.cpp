@@ -23,14 +23,18 @@ bool is_true(const Json& object, const char* key) {
   return found != object.end() && *found == true;
 }
 
+/// Says so where it is not the whole.
+std::string short_name(const std::string& name) {
+  const auto kept = prefix_at_grapheme(name, kMaxNameBytes);
+  return cat(kept, kept.size() < name.size() ? "…" : "");
+}
+
 /// What an item of a list is called.
 std::string name_of_item(const Json& item) {
-  if (item.is_string())
-    return std::string(prefix_at_grapheme(item.get<std::string>(), kMaxNameBytes));
+  if (item.is_string()) return short_name(item.get<std::string>());
   if (!item.is_object()) return "";
   for (const auto* key : {"path", "tag", "name", "target", "text", "id", "kind"})
-    if (const std::string name = text_in(item, key); !name.empty())
-      return std::string(prefix_at_grapheme(name, kMaxNameBytes));
+    if (const std::string name = text_in(item, key); !name.empty()) return short_name(name);
   return "";
 }
 
@@ -52,7 +56,7 @@ std::string tell_list(const std::string& list, const Json& output) {
   line += '.';
   if (items.empty()) return line;
   if (const std::string first = name_of_item(items.front()); !first.empty())
-    line += cat(" First: ", first, '.');
+    line += cat(" First: ", first, first.ends_with("…") ? "" : ".");
   return line;
 }
 
@@ -86,7 +90,7 @@ std::optional<std::string> tell_note(const Json& output) {
   const std::string path = text_in(output, "path"), etag = text_in(output, "etag"),
                     title = text_in(output, "title");
   if (path.empty() || etag.empty() || title.empty()) return std::nullopt;
-  return cat(path, " («", prefix_at_grapheme(title, kMaxNameBytes), "») is at etag ", etag, '.');
+  return cat(path, " («", short_name(title), "») is at etag ", etag, '.');
 }
 
 /// What a call of AI would take; nullopt: the output is no estimate.
@@ -145,8 +149,8 @@ std::string tell_indexing(const Json& output) {
 
 std::string tell(const Operation& operation, const Json& input, const Json& output) {
   if (!output.is_object()) return operation.name + ": done.";
-  if (operation.told) return operation.told(input, output);
   if (auto estimate = tell_estimate(operation, output)) return std::move(*estimate);
+  if (operation.told) return operation.told(input, output);
   const auto list = operation.list.empty() ? output.end() : output.find(operation.list);
   if (list != output.end() && list->is_array()) return tell_list(operation.list, output);
   if (auto change = tell_change(operation, output)) return std::move(*change);

@@ -299,6 +299,25 @@ TEST_CASE("the summary says what counts, in words that fit the number", "[mcp][B
                                {"hidden", 2},
                                {"diffs_left_out", 0}}) ==
         "Undid job 01J: 1 file restored, 1 left as changed since, 2 hidden from you and left.");
+  CHECK(
+      summary("job_revert", {{"job", "01J"},
+                             {"dry_run", false},
+                             {"message", "It is undone already: every file is as before the job."},
+                             {"restored", Json::array()},
+                             {"changed_since", {{{"path", "a.md"}}}}}) ==
+      "Nothing of job 01J was undone. It is undone already: every file is as before the job.");
+  CHECK(summary("ai_ask", {{"answer", "I don't know based on the indexed vault."},
+                           {"confidence", "low"},
+                           {"citations", Json::array()},
+                           {"warnings", {"unsupported_question"}}}) ==
+        "The notes do not answer this question, so there is no answer and no citation.");
+  CHECK(summary("ai_ask", {{"answer", "Late frost."},
+                           {"confidence", "high"},
+                           {"citations", {{{"path", "a.md"}}}},
+                           {"warnings", Json::array()}}) ==
+        "Answer from 1 citation (confidence high): Late frost.");
+  CHECK(summary("tag_list", {{"tags", {{{"tag", std::string(200, 't')}}}}}) ==
+        "Found 1 tag. First: " + std::string(120, 't') + "…");
   CHECK(summary("tag_rename", {{"from", "a"},
                                {"to", "b"},
                                {"dry_run", false},
