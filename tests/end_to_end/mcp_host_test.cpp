@@ -99,7 +99,7 @@ void check_index(const TempFolder& vault) {
 }  // namespace
 
 TEST_CASE("stdout carries protocol only, whatever the program has to complain about",
-          "[end_to_end][B7][B72]") {
+          "[end_to_end][B7][B72][mcp-5]") {
   const TempFolder vault;
   fill_vault(vault);
   CHECK(run_indx({"--vault", vault.path(), "vault", "status"}).code == 0);  // makes the index
@@ -220,7 +220,7 @@ TEST_CASE("a host that sees some folders knows nothing of the owner's jobs", "[e
 }
 
 TEST_CASE("a large vault that was never indexed does not keep a host waiting",
-          "[end_to_end][B7][slow]") {
+          "[end_to_end][B7][slow][mcp-6]") {
   constexpr int kNotes = 50'000, kFolders = 100;
   const TempFolder vault;
   for (int folder = 0; folder < kFolders; ++folder) {

@@ -337,7 +337,7 @@ TEST_CASE("the table of tools, routes and commands is that of the requirements",
 }
 
 TEST_CASE("text alone and structured content alone tell the same, whatever the tool",
-          "[end_to_end][B4]") {
+          "[end_to_end][B4][mcp-10]") {
   const TempFolder vault;
   copy_sample(vault);
   vault.write("Long.md", "# Long\n\n" + std::string(90'000, 'x') + "\n");

@@ -171,7 +171,8 @@ TEST_CASE("malformed messages get 400 and a JSON-RPC error", "[mcp]") {
         kRpcMethodNotFound);
 }
 
-TEST_CASE("the catalog shows what the token's scopes and the provider allow", "[mcp][B9][B11]") {
+TEST_CASE("the catalog shows what the token's scopes and the provider allow",
+          "[mcp][B9][B11][mcp-11]") {
   McpEndpoint endpoint;
   const auto writer = tool_names(endpoint.post(mcp_request(1, "tools/list"), endpoint.open()));
   const auto reader =
@@ -186,6 +187,9 @@ TEST_CASE("the catalog shows what the token's scopes and the provider allow", "[
   endpoint.dispatcher.is_ai_configured = true;
   CHECK(
       contains(tool_names(endpoint.post(mcp_request(1, "tools/list"), endpoint.open())), "ai_ask"));
+  CHECK_FALSE(
+      mcp_json(endpoint.post(mcp_request(1, "tools/list"), endpoint.open()))["result"].contains(
+          "nextCursor"));
   CHECK(mcp_json(endpoint.post(mcp_request(1, "tools/list", {{"cursor", "x"}}),
                                endpoint.open()))["error"]["code"] == kRpcInvalidParams);
 }
@@ -307,7 +311,8 @@ TEST_CASE("without a token nothing streams, and a failing call with one answers 
   CHECK(mcp_json(failed)["result"]["isError"] == true);
 }
 
-TEST_CASE("a long job without progress is answered with its id before hosts give up", "[mcp]") {
+TEST_CASE("a long job without progress is answered with its id before hosts give up",
+          "[mcp][mcp-14]") {
   McpOptions options;
   options.job_wait = std::chrono::milliseconds(30);
   McpEndpoint endpoint(options);
