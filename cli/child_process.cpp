@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/output.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -32,13 +34,16 @@ Result<Pipe> make_pipe() {
   return Pipe{ends[0], ends[1]};
 }
 
-/// Starts with the signals of a program that nobody prepared.
-pid_t spawn_program(const std::vector<std::string>& command, int input, int output) {
+/// Starts with the signals of a program that nobody prepared. `errors` below 0: nobody reads them.
+pid_t spawn_program(const std::vector<std::string>& command, int input, int output, int errors) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (errors >= 0)
+    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+  else
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -63,10 +68,14 @@ pid_t spawn_program(const std::vector<std::string>& command, int input, int outp
 Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command) {
   const Pipe to = INDX_TRY(make_pipe());
   const auto from = make_pipe();
-  const pid_t pid = from ? spawn_program(command, to.read_end, from->write_end) : -1;
+  // In memory, and appended to: a pipe that nobody empties would stop the program.
+  const int errors = ::memfd_create("stderr", MFD_CLOEXEC);
+  if (errors >= 0) ::fcntl(errors, F_SETFL, O_APPEND);
+  const pid_t pid = from ? spawn_program(command, to.read_end, from->write_end, errors) : -1;
   ::close(to.read_end);
   if (from) ::close(from->write_end);
-  if (pid > 0) return ChildProcess(pid, to.write_end, from->read_end);
+  if (pid > 0) return ChildProcess(pid, to.write_end, from->read_end, errors);
+  if (errors >= 0) ::close(errors);
   ::close(to.write_end);
   if (from) ::close(from->read_end);
   return make_error(Reason::Unavailable, cat("`", command.front(), "` cannot be started."));
@@ -76,11 +85,13 @@ ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       input_(std::exchange(other.input_, -1)),
       output_(std::exchange(other.output_, -1)),
+      errors_(std::exchange(other.errors_, -1)),
       rest_(std::move(other.rest_)) {}
 
 ChildProcess::~ChildProcess() {
   close_input();
   if (output_ >= 0) ::close(output_);
+  if (errors_ >= 0) ::close(errors_);
   if (pid_ <= 0) return;
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
@@ -111,6 +122,22 @@ std::optional<std::string> ChildProcess::read_line(std::chrono::milliseconds lon
     if (count <= 0) return std::nullopt;
     rest_.append(buffer.data(), static_cast<std::size_t>(count));
   }
+}
+
+std::string ChildProcess::last_error() const {
+  std::array<char, 8192> buffer{};
+  const auto size = errors_ < 0 ? 0 : ::lseek(errors_, 0, SEEK_END);
+  const auto start = std::max<off_t>(size - static_cast<off_t>(buffer.size()), 0);
+  const auto count = size > 0 ? ::pread(errors_, buffer.data(), buffer.size(), start) : 0;
+  std::string last;
+  for (const auto& line :
+       split(std::string(buffer.data(), count > 0 ? static_cast<std::size_t>(count) : 0), '\n')) {
+    const auto text = trim(line);
+    const bool is_error = text.starts_with("error: ");
+    if (is_error || (!text.empty() && !text.starts_with('{') && !last.starts_with("error: ")))
+      last = text;
+  }
+  return last.starts_with("error: ") ? last.substr(7) : last;
 }
 
 void ChildProcess::close_input() {

@@ -6,6 +6,7 @@
 #include "cli/mcp_config.hpp"
 #include "cli/output.hpp"
 #include "cli/place.hpp"
+#include "cli/serve.hpp"
 #include "mcp/json_rpc.hpp"
 #include "mcp/protocol.hpp"
 
@@ -122,7 +123,7 @@ class StdioClient {
   Result<Json> ask(std::string_view method, Json params, milliseconds longest) {
     const Json id = ++last_id_;
     if (!process_.write_line(dump_rpc(rpc_request(id, method, std::move(params)))))
-      return make_error(Reason::Unavailable, "The server ended.");
+      return no_answer(longest);
     const auto until = std::chrono::steady_clock::now() + longest;
     while (true) {
       const auto left =
@@ -146,8 +147,11 @@ class StdioClient {
  private:
   Error no_answer(milliseconds longest) {
     process_.close_input();
-    if (const auto code = process_.wait(milliseconds(500)))
-      return make_error(Reason::Unavailable, cat("The server ended with exit code ", *code, "."));
+    if (const auto code = process_.wait(milliseconds(500))) {
+      const std::string why = process_.last_error();
+      return make_error(Reason::Unavailable, cat("The server ended with exit code ", *code,
+                                                 why.empty() ? "." : ": ", why));
+    }
     return make_error(Reason::Timeout, cat("No answer in ", longest.count() / 1000, " s."));
   }
 
@@ -166,6 +170,13 @@ std::vector<std::string> serve_command(const Invocation& invocation, const Confi
   return command;
 }
 
+/// The command as one pastes it.
+std::string shell_line(const std::vector<std::string>& command) {
+  std::vector<std::string> words;
+  for (const std::string& word : command) words.push_back(shell_word(word));
+  return join(words, " ");
+}
+
 void check_stdio(McpReport& report, const Invocation& invocation, const Environment& env) {
   report.ok("program", own_program());
   const auto config = check_vault(report, invocation, env);
@@ -180,7 +191,7 @@ void check_stdio(McpReport& report, const Invocation& invocation, const Environm
       client.ask("initialize", initialize_params(newest_legacy_version()), kHandshakeLimit);
   if (!greeting)
     return report.fail("handshake", greeting.error().message,
-                       cat("Run `", join(command, " "), "` in a terminal: stderr says why."));
+                       cat("Run `", shell_line(command), "` in a terminal: stderr says more."));
   const auto took =
       std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - started);
   const std::string finding =
@@ -257,12 +268,27 @@ std::string session_of(const HttpClientResponse& response) {
   return header == response.headers.end() ? "" : header->second;
 }
 
+/// What may be wrong about the first letters of an address where no answer, or none of ours, came.
+std::string scheme_advice(const std::string& url) {
+  return url.starts_with("https://")
+             ? " `indx serve` itself speaks http://; where TLS stands in front of it, its "
+               "certificate must be for this name and from an authority that this machine trusts."
+             : " Where TLS stands in front of it, the address begins with https://.";
+}
+
 /// Whether somebody answers there, and asks for a token.
 bool check_reachable(McpReport& report, const std::string& url) {
   const auto response = HttpClient(url, "").post("initialize", greeting_params());
   if (!response) {
-    report.fail("reach", cat(url, ": ", response.error().message),
-                "Start `indx serve`, and check host, port and proxies between.");
+    report.fail(
+        "reach", cat(url, ": ", response.error().message),
+        cat("Start `indx serve`, and check host, port and proxies between.", scheme_advice(url)));
+    return false;
+  }
+  const auto elsewhere = response->headers.find("location");
+  if (response->status / 100 == 3 && elsewhere != response->headers.end()) {
+    report.fail("reach", cat(url, " leads on to ", elsewhere->second, "."),
+                "Give the address that it leads to: hosts drop the token on the way.");
     return false;
   }
   if (response->status == 404 || response->status == 405) {
@@ -273,7 +299,8 @@ bool check_reachable(McpReport& report, const std::string& url) {
   }
   if (response->status != 401) {
     report.fail("reach", cat(url, " answers HTTP ", response->status, " where 401 is due."),
-                "Something between may answer instead of indx, or change its answers.");
+                cat("Something between may answer instead of indx, or change its answers.",
+                    scheme_advice(url)));
     return false;
   }
   report.ok("reach", cat(url, " answers and asks for a token"));

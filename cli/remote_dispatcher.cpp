@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <optional>
+#include <set>
 #include <thread>
 
 namespace indx {
@@ -87,6 +89,16 @@ class RemoteDispatcher : public Dispatcher {
             .embeddings = !server.value("embeddings", "").empty()};
   }
   Json health() override { return health_of_server(); }
+  Principal as_granted(const Principal& caller) override {
+    const auto scopes = scopes_of_token();
+    if (!scopes) return caller;
+    Principal of_token = caller, granted = caller;
+    of_token.scopes = *scopes;
+    granted.scopes.clear();
+    for (const Scope scope : {Scope::VaultRead, Scope::VaultWrite, Scope::VaultAdmin})
+      if (caller.has(scope) && of_token.has(scope)) granted.scopes.insert(scope);
+    return granted;
+  }
   Result<Principal> authenticate(const std::string&) override {
     return make_error(Reason::Unauthorized,
                       "Tokens are checked by the server that holds the vault.");
@@ -143,13 +155,7 @@ class RemoteDispatcher : public Dispatcher {
     std::vector<Scope> wanted = call.operation->scopes;
     if (call.operation->extra_scopes)
       for (const Scope scope : call.operation->extra_scopes(call.input)) wanted.push_back(scope);
-    for (const Scope scope : wanted)
-      if (!call.principal.has(scope))
-        return make_error(Reason::Forbidden,
-                          cat("`", call.operation->name, "` needs the scope ", name(scope),
-                              ", which this caller lacks."),
-                          Json{{"required_scopes", {std::string(name(scope))}}});
-    return {};
+    return indx::check_scopes(*call.operation, call.principal, wanted);
   }
 
   Answer run(const Call& call, const OnEvent& progress) {
@@ -338,12 +344,31 @@ class RemoteDispatcher : public Dispatcher {
     return {{"ready", false}, {"state", "unreachable"}};
   }
 
+  /// As the server says; kept, since a token never changes. nullopt: it does not say.
+  std::optional<std::set<Scope>> scopes_of_token() {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (token_scopes_) return token_scopes_;
+    }
+    const Json health = health_of_server();
+    const auto told = health.find("caller");
+    if (told == health.end() || !told->is_object()) return std::nullopt;
+    std::set<Scope> scopes;
+    for (const Json& each : told->value("scopes", Json::array()))
+      if (const auto scope = parse_scope(each.is_string() ? each.get<std::string>() : ""))
+        scopes.insert(*scope);
+    const std::scoped_lock lock(mutex_);
+    token_scopes_ = scopes;
+    return scopes;
+  }
+
   const Registry registry_;
   const std::shared_ptr<RemoteWire> wire_ =
       std::make_shared<RemoteWire>();  // shared with subscriptions
   std::mutex mutex_;
   std::condition_variable ended_;
   int calls_ = 0;
+  std::optional<std::set<Scope>> token_scopes_;  // under the mutex
 };
 
 }  // namespace

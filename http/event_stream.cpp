@@ -86,7 +86,7 @@ void open_feed(const HttpRequest& request, Dispatcher& dispatcher, const Respond
   if (!principal->has(Scope::VaultRead))
     return responder.send(
         error_response(make_error(Reason::Forbidden, "The event feed needs the scope vault:read.",
-                                  {{"required", {"vault:read"}}}),
+                                  {{"required_scopes", {"vault:read"}}}),
                        request.id));
   EventFilter filter;
   filter.kinds = listed(request, "kinds");

@@ -306,7 +306,7 @@ HttpResponse metrics_response(const HttpRequest& request, Dispatcher& dispatcher
     if (!principal) return error_response(principal.error(), request.id);
     if (!principal->has(Scope::VaultRead))
       return error_response(make_error(Reason::Forbidden, "Metrics need the scope vault:read.",
-                                       {{"required", {"vault:read"}}}),
+                                       {{"required_scopes", {"vault:read"}}}),
                             request.id);
   }
   Metrics* metrics = dispatcher.metrics();
@@ -321,6 +321,17 @@ HttpResponse metrics_response(const HttpRequest& request, Dispatcher& dispatcher
                       {"Cache-Control", "no-store"}};
   response.body = metrics->text();
   return response;
+}
+
+/// What the token may do that came along, for clients that show only that; null: none came, or none
+/// that is known.
+Json caller_of(const HttpRequest& request, Dispatcher& dispatcher) {
+  if (request.header("authorization").empty()) return nullptr;
+  const auto principal = authenticate_request(request, dispatcher, Surface::Api);
+  if (!principal) return nullptr;
+  Json scopes = Json::array();
+  for (const Scope scope : principal->scopes) scopes.push_back(name(scope));
+  return {{"scopes", std::move(scopes)}};
 }
 
 void add_operational_routes(Router& router, Dispatcher& dispatcher) {
@@ -339,7 +350,9 @@ void add_operational_routes(Router& router, Dispatcher& dispatcher) {
     return json_response(200, {{"name", "indx"}, {"version", INDX_VERSION}}, request.id);
   });
   add_plain(router, "/v1/health", [&dispatcher](const HttpRequest& request) {
-    const Json health = dispatcher.health();
+    Json health = dispatcher.health();
+    if (Json caller = caller_of(request, dispatcher); !caller.is_null())
+      health["caller"] = std::move(caller);
     return health_response(request, health,
                            {{"ok", health.value("ready", false)}, {"data", health}});
   });

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "mcp/group_schema.hpp"
+#include "mcp/operation_call.hpp"
 #include "mcp/tool_files.hpp"
 
 #include <algorithm>
@@ -91,9 +92,10 @@ const Operation* Tool::find_action(std::string_view action) const {
   return found == operations.end() ? nullptr : *found;
 }
 
-std::string Tool::action_names() const {
+std::string Tool::action_names(const Principal* caller) const {
   std::vector<std::string> names;
-  for (const Operation* operation : operations) names.push_back(operation->name);
+  for (const Operation* operation : operations)
+    if (!caller || may_call(*caller, *operation)) names.push_back(operation->name);
   return join(names, ", ");
 }
 

@@ -21,8 +21,8 @@ struct Tool {
 
   /// The operation of an action; nullptr: it has no such action.
   const Operation* find_action(std::string_view action) const;
-  /// `note_similar, note_diff`
-  std::string action_names() const;
+  /// `note_similar, note_diff`: those that the caller may call; null: all.
+  std::string action_names(const Principal* caller = nullptr) const;
 };
 
 /// What tools/list shows: the tools of the principal in the registry's order, groups behind them.

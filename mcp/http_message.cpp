@@ -10,6 +10,36 @@ namespace {
 
 constexpr int kRetryAfterSeconds = 1;
 
+/// `q=0`, with as many zeros as one likes.
+bool is_refused(std::string_view part) {
+  const auto parameters = split(std::string(part), ';');
+  for (std::size_t i = 1; i < parameters.size(); ++i) {
+    const std::string text = to_lower(replace_all(parameters[i], " ", ""));
+    if (text.starts_with("q=0")) return text.find_first_not_of("0.", 2) == text.npos;
+  }
+  return false;
+}
+
+struct Wish {
+  bool is_wanted = false, is_of_anything = false;  ///< by `*/*` alone
+};
+/// What the header says of a type: the range that names it closest counts.
+Wish wish_for(const std::string& header, std::string_view kind, std::string_view form) {
+  Wish wish;
+  int closest = 0;
+  for (const std::string& part : split(header, ',')) {
+    const std::string range = media_type(part);
+    const int closeness = range == cat(kind, '/', form) ? 3
+                          : range == cat(kind, "/*")    ? 2
+                          : range == "*/*"              ? 1
+                                                        : 0;
+    if (closeness <= closest) continue;
+    closest = closeness;
+    wish = {.is_wanted = !is_refused(part), .is_of_anything = closeness == 1};
+  }
+  return wish;
+}
+
 }  // namespace
 
 std::string media_type(std::string_view text) {
@@ -18,17 +48,13 @@ std::string media_type(std::string_view text) {
 
 Accepted accepted_types(const HttpRequest& request) {
   const std::string header = request.header("accept");
-  if (trim(header).empty()) return {.json = true};
-  Accepted accepted;
-  for (const std::string& part : split(header, ',')) {
-    const std::string type = media_type(part);
-    const std::string parameters = replace_all(part, " ", "");
-    if (parameters.ends_with(";q=0") || parameters.ends_with(";q=0.0")) continue;
-    if (type == "*/*" || type == "application/*" || type == "application/json")
-      accepted.json = true;
-    if (type == "text/*" || type == "text/event-stream") accepted.sse = true;
-  }
-  return accepted;
+  if (trim(header).empty()) return {.json = true, .any_sse = true};
+  const auto json = wish_for(header, "application", "json");
+  const auto sse = wish_for(header, "text", "event-stream");
+  // Who takes just anything gets JSON, which every client can read; a stream if not even that.
+  return {.json = json.is_wanted,
+          .sse = sse.is_wanted && (!sse.is_of_anything || !json.is_wanted),
+          .any_sse = sse.is_wanted};
 }
 
 HttpResponse rpc_response(int status, const Json& message, const HttpRequest& request) {

@@ -17,7 +17,9 @@ std::string media_type(std::string_view text);
 
 /// What the client can read; JSON when it does not say.
 struct Accepted {
-  bool json = false, sse = false;
+  bool json = false;
+  bool sse = false;      ///< asked for by name, or the only form that it takes
+  bool any_sse = false;  ///< may come where nothing else is to be had: a GET
 };
 Accepted accepted_types(const HttpRequest& request);
 

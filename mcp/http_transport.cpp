@@ -24,17 +24,14 @@ HttpResponse no_stream(const HttpRequest& request) {
   return response;
 }
 
+HttpResponse not_acceptable(const HttpRequest& request, const Json& id) {
+  return rpc_failure(406, "Accept must allow application/json or text/event-stream.", request,
+                     kRpcInvalidRequest, id);
+}
+
 HttpResponse with_session(HttpResponse response, const McpSession& session) {
   response.headers.emplace_back(kSessionHeader, session.id);
   return response;
-}
-
-/// Whether a GET may be answered with an event stream. Less strict than for a POST, which could
-/// answer in JSON.
-bool accepts_stream(const HttpRequest& request) {
-  const std::string header = request.header("accept");
-  return accepted_types(request).sse || trim(header).empty() ||
-         header.find("*/*") != std::string::npos;
 }
 
 class McpHttpImpl : public McpHttp {
@@ -89,23 +86,26 @@ class McpHttpImpl : public McpHttp {
     if (media_type(request.header("content-type")) != "application/json")
       return responder.send(rpc_failure(415, "Content-Type must be application/json.", request));
     const Accepted accepted = accepted_types(request);
-    if (!accepted.json && !accepted.sse)
-      return responder.send(
-          rpc_failure(406, "Accept must allow application/json or text/event-stream.", request));
     if (is_rpc_batch(request.body)) return post_batch(request, principal, responder, accepted);
     auto parsed = parse_rpc(request.body);
     if (const auto* fault = std::get_if<RpcFault>(&parsed))
       return responder.send(rpc_response(400, rpc_error(*fault), request));
     const auto& message = std::get<RpcMessage>(parsed);
+    // What gets no answer needs no form of one.
+    if (message.kind == RpcMessage::Kind::Request && !accepted.json && !accepted.sse)
+      return responder.send(not_acceptable(request, message.id));
     if (is_modern(message, request.header(kVersionHeader)))
       return modern_.post(request, principal, responder, message, accepted);
     if (message.kind == RpcMessage::Kind::Request && message.method == "initialize")
       return initialize(request, principal, responder, message, accepted);
 
-    const auto session = session_of(request, principal, responder, message.id);
+    // The id of a response is one of ours: to repeat it would look like an answer.
+    const bool is_request = message.kind == RpcMessage::Kind::Request;
+    const auto session =
+        session_of(request, principal, responder, is_request ? message.id : Json(nullptr));
     if (!session) return;
     const McpPeer peer = peer_in(session, principal);
-    if (message.kind != RpcMessage::Kind::Request) {
+    if (!is_request) {
       take_silent(peer, message);
       return responder.send({202, {}, ""});
     }
@@ -128,6 +128,8 @@ class McpHttpImpl : public McpHttp {
     const auto& messages = std::get<std::vector<RpcParsed>>(parsed);
     const auto requests =
         static_cast<std::size_t>(std::count_if(messages.begin(), messages.end(), wants_answer));
+    if (requests > 0 && !accepted.json && !accepted.sse)
+      return responder.send(not_acceptable(request, nullptr));
 
     const McpPeer peer = peer_in(session, principal);
     const auto answer = requests == 0
@@ -197,7 +199,7 @@ class McpHttpImpl : public McpHttp {
 
   /// Opens the standing stream, or goes on with the one that Last-Event-ID names.
   void get(const HttpRequest& request, const Principal& principal, const Responder& responder) {
-    if (request.method == "HEAD" || !accepts_stream(request) ||
+    if (request.method == "HEAD" || !accepted_types(request).any_sse ||
         request.header("mcp-session-id").empty())
       return responder.send(no_stream(request));
     const auto session = session_of(request, principal, responder, nullptr);

@@ -21,24 +21,56 @@ RpcFault invalid_request(std::string message, Json id = nullptr) {
   return {kRpcInvalidRequest, std::move(message), nullptr, std::move(id)};
 }
 
+RpcFault no_json() {
+  return {kRpcParseError, "The message is not valid JSON in UTF-8.", nullptr, nullptr};
+}
+
 /// The value of the text, or why there is none.
 std::variant<Json, RpcFault> parse_json(std::string_view text) {
-  if (is_nested_deeper(text, kMaxNesting))
+  if (is_nested_deeper(text, kMaxNesting)) {
+    if (!Json::accept(text)) return no_json();  // makes no value, and does not recurse
     return invalid_request("The message is nested too deeply.");
+  }
   Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded())
-    return RpcFault{kRpcParseError, "The message is not valid JSON in UTF-8.", nullptr, nullptr};
+  if (json.is_discarded()) return no_json();
   return json;
 }
 
-/// `oversized`: a number of the text that would be rounded.
-RpcParsed read_message(Json json, const std::optional<std::string_view>& oversized) {
+/// How many members each message has in the text of valid JSON, a repeated one as often as it is
+/// there. `levels`: how many brackets each message stands in.
+std::vector<std::size_t> written_members(std::string_view text, int levels) {
+  std::vector<std::size_t> counts(1);
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i)
+        if (text[i] == '\\') ++i;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    } else if (c == ':' && depth == levels + 1) {
+      ++counts.back();
+    } else if (c == ',' && depth == levels && levels > 0) {
+      counts.push_back(0);
+    }
+  }
+  return counts;
+}
+
+/// `oversized`: a number of the text that would be rounded. `members`: as they were written.
+RpcParsed read_message(Json json, const std::optional<std::string_view>& oversized,
+                       std::size_t members) {
   if (!json.is_object()) return invalid_request("A message is a JSON object.");
   const bool has_id = json.contains("id");
   const Json id = has_id && is_request_id(json["id"]) ? json["id"] : Json(nullptr);
   if (json.value("jsonrpc", Json()) != "2.0")
     return invalid_request("jsonrpc must be \"2.0\".", id);
   if (has_id && id.is_null()) return invalid_request("id must be a string or an integer.");
+  // Which id is meant, nobody can tell; so the answer bears none.
+  if (has_id && members != json.size())
+    return invalid_request("The message has a member twice, such as id or method.");
   const bool is_notification = !has_id && json.contains("method") && json["method"].is_string();
   if (oversized && !is_notification)
     return invalid_request(number_too_large("The message", *oversized).message, id);
@@ -71,7 +103,7 @@ RpcParsed parse_rpc(std::string_view text) {
   if (auto* fault = std::get_if<RpcFault>(&parsed)) return std::move(*fault);
   auto& json = std::get<Json>(parsed);
   if (json.is_array()) return no_rpc_batches();
-  return read_message(std::move(json), oversized_integer(text));
+  return read_message(std::move(json), oversized_integer(text), written_members(text, 0).front());
 }
 
 bool is_rpc_batch(std::string_view text) {
@@ -88,8 +120,10 @@ std::variant<std::vector<RpcParsed>, RpcFault> parse_rpc_batch(std::string_view 
   if (json.size() > kMaxBatch)
     return invalid_request(cat("A batch has at most ", kMaxBatch, " messages."));
   const auto oversized = oversized_integer(text);
+  const auto members = written_members(text, 1);
   std::vector<RpcParsed> messages;
-  for (Json& each : json) messages.push_back(read_message(std::move(each), oversized));
+  for (std::size_t i = 0; i < json.size(); ++i)
+    messages.push_back(read_message(std::move(json[i]), oversized, members.at(i)));
   return messages;
 }
 

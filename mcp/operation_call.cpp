@@ -37,15 +37,20 @@ std::string scope_names(const Operation& operation) {
   return join(names, " ");
 }
 
-McpAnswer insufficient_scope(const Operation& operation, const Json& id) {
-  const std::string scopes = scope_names(operation);
-  const std::string message =
-      cat(operation.name, " needs the scope ", scopes, ", which this token does not have.");
-  return {.message =
-              rpc_error({kRpcForbidden, message, {{"code", "forbidden"}, {"scope", scopes}}, id}),
+Error lacks_scope(const Principal& principal, const Operation& operation) {
+  const auto allowed = check_scopes(operation, principal, operation.scopes);
+  return allowed ? make_error(Reason::Forbidden, "") : allowed.error();
+}
+
+McpAnswer insufficient_scope(const Principal& principal, const Operation& operation,
+                             const Json& id) {
+  const Error error = lacks_scope(principal, operation);
+  Json data = error.details;
+  data["code"] = error.name();
+  return {.message = rpc_error({kRpcForbidden, error.message, std::move(data), id}),
           .http_status = 403,
-          .challenge =
-              cat("Bearer realm=\"indx\", error=\"insufficient_scope\", scope=\"", scopes, '"')};
+          .challenge = cat("Bearer realm=\"indx\", error=\"insufficient_scope\", scope=\"",
+                           scope_names(operation), '"')};
 }
 
 Call make_call(const McpPeer& peer, const Operation& operation, Json input,
@@ -77,7 +82,7 @@ const Operation* operation_behind(const McpServices& services, const McpRequest&
     return nullptr;
   }
   if (may_call(request.peer.principal, *operation)) return operation;
-  request.call->answer(insufficient_scope(*operation, request.call->id()));
+  request.call->answer(insufficient_scope(request.peer.principal, *operation, request.call->id()));
   return nullptr;
 }
 

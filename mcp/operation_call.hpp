@@ -22,7 +22,10 @@ bool may_call(const Principal& principal, const Operation& operation);
 std::string scope_names(const Operation& operation);
 /// 403 with the challenge that names the missing scopes, and a JSON-RPC error for who shows only
 /// the body.
-McpAnswer insufficient_scope(const Operation& operation, const Json& id);
+McpAnswer insufficient_scope(const Principal& principal, const Operation& operation,
+                             const Json& id);
+/// Why the principal may not call the operation, as dispatch says it.
+Error lacks_scope(const Principal& principal, const Operation& operation);
 
 Call make_call(const McpPeer& peer, const Operation& operation, Json input,
                const CancelToken& cancel);

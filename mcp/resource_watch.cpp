@@ -96,7 +96,7 @@ Json compared_part(const Question& question, const Json& output) {
   if (question.operation == kSummarize) return paths_behind(question, output);
   if (question.operation != kSearch) {
     Json rest = output;
-    rest.erase("indexing");
+    for (const char* key : {"indexing", "indexed"}) rest.erase(key);
     return rest;
   }
   std::vector<Json> hits;

@@ -119,7 +119,12 @@ void McpServer::run(const McpRequest& request) const {
   const bool takes_cursor = message.method == "resources/list" || message.method == "tasks/list";
   if (message.method.ends_with("/list") && cursor && !(takes_cursor && cursor->is_string()))
     return call->answer_fault(kRpcInvalidParams, "This cursor was not given by this list.");
-  method->second.run(request);
+  const bool tells_what_there_is =
+      message.method.ends_with("/list") || message.method == "prompts/get";
+  if (!tells_what_there_is) return method->second.run(request);
+  McpRequest granted = request;
+  granted.peer.principal = services_.dispatcher.as_granted(peer.principal);
+  method->second.run(granted);
 }
 
 void McpServer::notification(const McpPeer& peer, const RpcMessage& message) {

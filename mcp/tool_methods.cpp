@@ -112,12 +112,10 @@ void ToolMethods::list(const McpRequest& request) {
 
 void ToolMethods::refuse_hidden(const McpRequest& request, const Operation& operation) const {
   const auto& call = request.call;
+  const Principal& principal = request.peer.principal;
   if (request.peer.transport == McpTransport::Http)
-    return call->answer(insufficient_scope(operation, call->id()));
-  const std::string message =
-      cat(operation.name, " needs the scope ", scope_names(operation), ", which was not granted.");
-  call->answer_result(
-      tool_error(make_error(Reason::Forbidden, message, {{"scope", scope_names(operation)}})));
+    return call->answer(insufficient_scope(principal, operation, call->id()));
+  call->answer_result(tool_error(lacks_scope(principal, operation), &operation));
 }
 
 void ToolMethods::call_tool(const McpRequest& request) {
@@ -134,7 +132,7 @@ void ToolMethods::call_tool(const McpRequest& request) {
   const Json* given = member(message.params, "arguments");
   if (!may_call_some) return refuse_hidden(request, asked_operation(*tool, given));
 
-  auto arguments = tool_arguments(*tool, given ? *given : Json(nullptr));
+  auto arguments = tool_arguments(*tool, given ? *given : Json(nullptr), &peer.principal);
   if (!arguments) return answer_call_error(request, arguments.error());
   const Operation& operation = *arguments->operation;
   if (!may_call(peer.principal, operation)) return refuse_hidden(request, operation);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxSummaryBytes = 480;
 constexpr std::size_t kMaxNameBytes = 120;
-constexpr const char* kIndexing = "indexing";  ///< ops/define.hpp, of what reads the index
+constexpr const char *kIndexing = "indexing", *kIndexed = "indexed";  ///< ops/define.hpp
 
 std::string text_in(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -23,14 +23,18 @@ bool is_true(const Json& object, const char* key) {
   return found != object.end() && *found == true;
 }
 
+/// Says so where it is not the whole.
+std::string short_name(const std::string& name) {
+  const auto kept = prefix_at_grapheme(name, kMaxNameBytes);
+  return cat(kept, kept.size() < name.size() ? "…" : "");
+}
+
 /// What an item of a list is called.
 std::string name_of_item(const Json& item) {
-  if (item.is_string())
-    return std::string(prefix_at_grapheme(item.get<std::string>(), kMaxNameBytes));
+  if (item.is_string()) return short_name(item.get<std::string>());
   if (!item.is_object()) return "";
   for (const auto* key : {"path", "tag", "name", "target", "text", "id", "kind"})
-    if (const std::string name = text_in(item, key); !name.empty())
-      return std::string(prefix_at_grapheme(name, kMaxNameBytes));
+    if (const std::string name = text_in(item, key); !name.empty()) return short_name(name);
   return "";
 }
 
@@ -52,7 +56,7 @@ std::string tell_list(const std::string& list, const Json& output) {
   line += '.';
   if (items.empty()) return line;
   if (const std::string first = name_of_item(items.front()); !first.empty())
-    line += cat(" First: ", first, '.');
+    line += cat(" First: ", first, first.ends_with("…") ? "" : ".");
   return line;
 }
 
@@ -86,7 +90,7 @@ std::optional<std::string> tell_note(const Json& output) {
   const std::string path = text_in(output, "path"), etag = text_in(output, "etag"),
                     title = text_in(output, "title");
   if (path.empty() || etag.empty() || title.empty()) return std::nullopt;
-  return cat(path, " («", prefix_at_grapheme(title, kMaxNameBytes), "») is at etag ", etag, '.');
+  return cat(path, " («", short_name(title), "») is at etag ", etag, '.');
 }
 
 /// What a call of AI would take; nullopt: the output is no estimate.
@@ -116,7 +120,7 @@ bool is_noise(const std::string& key, const Json& value) {
 std::string tell_facts(const Operation& operation, const Json& output) {
   std::vector<std::string> facts;
   for (const auto& [key, value] : output.items()) {
-    if (key == kIndexing || is_noise(key, value)) continue;
+    if (key == kIndexing || key == kIndexed || is_noise(key, value)) continue;
     const std::string words = replace_all(key, "_", " ");
     if (value.is_array())
       facts.push_back(cat(value.empty() ? "no" : std::to_string(value.size()), ' ',
@@ -132,10 +136,21 @@ std::string tell_facts(const Operation& operation, const Json& output) {
   return cat(operation.name, facts.empty() ? ": done" : ": " + join(facts, ", "), '.');
 }
 
+/// Of an answer out of an index that is still being filled.
+std::string tell_indexing(const Json& output) {
+  const Json indexed = output.value(kIndexed, Json::object());
+  const std::int64_t total = indexed.value("total", std::int64_t{0});
+  const std::string how_far =
+      total > 0
+          ? cat(" (indexing, ", indexed.value("done", std::int64_t{0}), " of ", total, " files)")
+          : "";
+  return cat(" The index is still being built", how_far, "; ask again soon.");
+}
+
 std::string tell(const Operation& operation, const Json& input, const Json& output) {
   if (!output.is_object()) return operation.name + ": done.";
-  if (operation.told) return operation.told(input, output);
   if (auto estimate = tell_estimate(operation, output)) return std::move(*estimate);
+  if (operation.told) return operation.told(input, output);
   const auto list = operation.list.empty() ? output.end() : output.find(operation.list);
   if (list != output.end() && list->is_array()) return tell_list(operation.list, output);
   if (auto change = tell_change(operation, output)) return std::move(*change);
@@ -150,8 +165,7 @@ std::string tool_summary(const Operation& operation, const Json& input, const Js
   for (char& c : line)
     if (c == '\n' || c == '\r') c = ' ';
   if (line.size() > kMaxSummaryBytes) line = cat(prefix_at_grapheme(line, kMaxSummaryBytes), "…");
-  if (output.is_object() && is_true(output, kIndexing))
-    line += " The index is still being built; ask again soon.";
+  if (output.is_object() && is_true(output, kIndexing)) line += tell_indexing(output);
   return line;
 }
 

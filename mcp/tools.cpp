@@ -19,72 +19,110 @@ namespace {
 
 Json text_block(std::string text) { return {{"type", "text"}, {"text", std::move(text)}}; }
 
-/// Where the names are that this operation takes. Nothing where the message says it already, or
-/// where what is missing is no file.
+/// Where the names are that this operation takes.
 std::string_view where_to_look(const Error& error, const Operation* operation) {
-  if (error.details.is_object() && error.details.contains("version")) return "";
+  const bool is_object = error.details.is_object();
+  if (is_object && error.details.contains("version"))
+    return "See the versions that are kept with note_explore and action note_history.";
   const std::string_view asked = operation ? std::string_view(operation->name) : "";
   const std::array<std::pair<std::string_view, std::string_view>, 3> lists = {{
       {"job_", "See what there is with vault_lists and action job_list."},
       {"schedule_", "See what there is with vault_lists and action schedule_list."},
       {"token_", "See what there is with vault_lists and action token_list."},
   }};
-  const bool is_file = error.details.is_object() && error.details.contains("path");
+  const bool is_file = is_object && error.details.contains("path");
   for (const auto& [prefix, text] : lists)
     if (!is_file && asked.starts_with(prefix)) return text;
   if (is_file || (operation && operation->input->find("path") && !error.details.contains("view")))
     return "Look for the right path with vault_search or note_list.";
-  return "";
+  return "Choose one of those that the message names, or list what there is first.";
 }
 
-std::string_view next_step(const Error& error, const Operation* operation) {
+std::string_view how_to_be_allowed(const Error& error) {
+  if (error.details.is_object() && error.details.contains("required_scopes"))
+    return "This token may not do that. Ask the user for a token with the scopes that the details "
+           "name.";
+  return "Leave this place alone, or ask the user: no other call opens it to you.";
+}
+
+/// Wait, and the same call may go well.
+std::string wait_and_repeat(const Error& error) {
+  const Json* seconds = member(error.details, "retry_after_s");
+  return cat("The same call may succeed later: wait ",
+             seconds && seconds->is_number() ? cat(seconds->dump(), " s") : "a moment",
+             " and repeat it.");
+}
+
+/// What the caller of the tool does now. Every reason has an answer.
+std::string next_step(const Error& error, const Operation* operation) {
   const Reason reason = error.reason;
   switch (reason) {
-    case Reason::EtagMismatch:
-      return "Read the note again, redo the change on what you read, and pass the new etag as "
-             "if_match.";
-    case Reason::NotFound:
-      return where_to_look(error, operation);
     case Reason::ValidationFailed:
       return "Correct the arguments as the message says and call again.";
-    case Reason::Forbidden:
-      return "This token may not do that. Ask the user for a token with more scopes.";
     case Reason::Unauthorized:
       return "The token is missing, wrong or revoked. Ask the user for one that works; "
              "`indx token create` makes one.";
-    case Reason::AiUnavailable:
-      return "AI is not configured here. Use the other tools, or ask the user to configure a "
-             "provider.";
+    case Reason::Forbidden:
+      return std::string(how_to_be_allowed(error));
     case Reason::ConfirmationRequired:
       // Only a person can give it, and this one was asked (mcp/confirmation.cpp).
       return "The person did not say yes, and nothing was changed. Do not repeat the call unless "
              "they ask for it.";
-    case Reason::TargetNotFound:
-      return "See what there is with note_outline, or with note_explore and action document_map.";
-    case Reason::Ambiguous:
-      return "Say which one you mean with the fields that the details name.";
+    case Reason::NotFound:
+      return std::string(where_to_look(error, operation));
+    case Reason::MethodNotAllowed:
+      return "Use one of the tools that tools/list names.";
     case Reason::Conflict:
       return "Read what is there now, then choose another name or change that.";
-    case Reason::TooLarge:
-    case Reason::AiInputTooLarge:
-      return "Ask for less at a time.";
-    case Reason::NotUtf8:
-    case Reason::ParseFailed:
-      return "Read the file as it is with note_read and include raw, and mend that place first.";
+    case Reason::Ambiguous:
+      return "Say which one you mean with the fields that the details name.";
     case Reason::IdempotencyKeyReused:
       return "Use a new key for a new call.";
     case Reason::AiApplyConflict:
       return "Read the notes that the details name again and repeat the call with their etags.";
-    case Reason::AiSchemaInvalid:
-      return "Simplify the schema as the message says.";
+    case Reason::StaleLease:
+      return "The job goes on elsewhere. Look at it with job_get.";
+    case Reason::UnsupportedVersion:
+      return "The job was made by another version of indx. Make the call again as a new one.";
+    case Reason::EtagMismatch:
+      return "Read the note again, redo the change on what you read, and pass the new etag as "
+             "if_match.";
+    case Reason::TooLarge:
+    case Reason::AiInputTooLarge:
+      return "Ask for less at a time.";
+    case Reason::TargetNotFound:
+      return "See what there is with note_outline, or with note_explore and action document_map.";
+    case Reason::NotUtf8:
+    case Reason::ParseFailed:
+      return "Read the file as it is with note_read and include raw, and mend that place first.";
+    case Reason::VaultLocked:
+    case Reason::InProgress:
+    case Reason::RateLimited:
+    case Reason::Unavailable:
+    case Reason::Draining:
+    case Reason::Timeout:
+    case Reason::AiProviderError:
+      return wait_and_repeat(error);
+    case Reason::Cancelled:
+      return "It was stopped on request. Call again only if the user wants it after all.";
+    case Reason::StepKeyReused:
+    case Reason::Suspended:
+    case Reason::Internal:
+    case Reason::kCount:
+      return "This is a fault of the server, not of the call: do not repeat it unchanged. Tell the "
+             "user, who finds more in the log of indx.";
+    case Reason::AiUnavailable:
+      return "AI is not configured here. Use the other tools, or ask the user to configure a "
+             "provider.";
     case Reason::AiQuotaExceeded:
       return "Do without AI for now, or ask the user to raise the budget.";
-    default:
-      break;
+    case Reason::AiGroundingFailed:
+      return "What the model said does not rest on the notes. Ask about fewer notes, or put it in "
+             "other words.";
+    case Reason::AiSchemaInvalid:
+      return "Simplify the schema as the message says.";
   }
-  return reason_row(reason).is_retryable
-             ? "The same call may succeed later: wait a moment and repeat it."
-             : "";
+  return "";
 }
 
 /// The arguments as an object; JSON text of one is read.
@@ -106,17 +144,17 @@ Result<Json> argument_object(const Json& arguments, std::vector<std::string>& re
 }
 
 /// The operation that the arguments of a group name; takes the name out of them.
-Result<const Operation*> take_action(const Tool& tool, Json& arguments) {
+Result<const Operation*> take_action(const Tool& tool, const Principal* caller, Json& arguments) {
   if (!tool.group) return tool.operations.front();
   const auto action = string_member(arguments, kActionField);
   const Operation* operation = action ? tool.find_action(*action) : nullptr;
   arguments.erase(std::string(kActionField));
   if (operation) return operation;
-  return invalid(
-      cat("`action` says what ", tool.name, " does. It must be one of ", tool.action_names(), '.'),
-      {{"path", kActionField},
-       {"expected", "one of " + tool.action_names()},
-       {"actual", action ? std::string(prefix_at_grapheme(*action, 60)) : "missing"}});
+  const std::string names = tool.action_names(caller);
+  return invalid(cat("`action` says what ", tool.name, " does. It must be one of ", names, '.'),
+                 {{"path", kActionField},
+                  {"expected", "one of " + names},
+                  {"actual", action ? std::string(prefix_at_grapheme(*action, 60)) : "missing"}});
 }
 
 bool is_empty(const Json& value) {
@@ -132,14 +170,15 @@ bool takes(const Operation& operation, const std::string& key) {
 }
 
 /// Fields of other actions: an empty one was only filled in by the host; another is a mistake.
-Status drop_other_fields(const Tool& tool, const Operation& operation, Json& arguments,
-                         std::vector<std::string>& repaired) {
+Status drop_other_fields(const Tool& tool, const Principal* caller, const Operation& operation,
+                         Json& arguments, std::vector<std::string>& repaired) {
   std::vector<std::string> empty;
   for (const auto& [key, value] : arguments.items()) {
     if (takes(operation, key)) continue;
     std::vector<std::string> takers;
     for (const Operation* other : tool.operations)
-      if (takes(*other, key)) takers.push_back(other->name);
+      if (takes(*other, key) && (!caller || may_call(*caller, *other)))
+        takers.push_back(other->name);
     if (takers.empty()) continue;
     if (!is_empty(value))
       return invalid(cat("`", key, "` means nothing to the action ", operation.name, "; ",
@@ -209,13 +248,14 @@ std::string kept_by(const Operation& operation, const Json& input, const std::st
 
 }  // namespace
 
-Result<ToolArguments> tool_arguments(const Tool& tool, const Json& arguments) {
+Result<ToolArguments> tool_arguments(const Tool& tool, const Json& arguments,
+                                     const Principal* caller) {
   ToolArguments result;
   Json given = INDX_TRY(argument_object(arguments, result.repaired));
-  result.operation = INDX_TRY(take_action(tool, given));
+  result.operation = INDX_TRY(take_action(tool, caller, given));
   const Operation& operation = *result.operation;
   if (operation.takes_file) result.upload = INDX_TRY(take_file(given));
-  if (tool.group) INDX_TRY(drop_other_fields(tool, operation, given, result.repaired));
+  if (tool.group) INDX_TRY(drop_other_fields(tool, caller, operation, given, result.repaired));
   result.input = repair_arguments(operation.input, std::move(given), &result.repaired);
   return result;
 }
@@ -261,8 +301,7 @@ Json tool_job_result(const std::string& job_id, const std::string& status,
 
 Json tool_error(const Error& error, const Operation* operation) {
   Json content = Json::array({text_block(dump_rpc(error.to_json()))});
-  if (const auto next = next_step(error, operation); !next.empty())
-    content.push_back(text_block(std::string(next)));
+  content.push_back(text_block(next_step(error, operation)));
   return {{"content", std::move(content)}, {"isError", true}};
 }
 

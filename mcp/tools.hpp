@@ -20,8 +20,10 @@ struct ToolArguments {
   std::shared_ptr<const Upload> upload;
   std::vector<std::string> repaired;
 };
-/// `validation_failed` where no operation is meant, or a field belongs to another action.
-Result<ToolArguments> tool_arguments(const Tool& tool, const Json& arguments);
+/// `validation_failed` where no operation is meant, or a field belongs to another action; it names
+/// what `caller` may call, and everything for null.
+Result<ToolArguments> tool_arguments(const Tool& tool, const Json& arguments,
+                                     const Principal* caller = nullptr);
 /// The operation that a call is about, for a refusal: the first of a group whose action names none.
 const Operation& asked_operation(const Tool& tool, const Json* arguments);
 
@@ -35,7 +37,7 @@ Json tool_result(const Operation& operation, const Json& output,
 Json tool_job_result(const std::string& job_id, const std::string& status,
                      const Protocol& protocol);
 /// `{code, message, details}` as text: structured content of an error would be checked against the
-/// output schema. Says what to do next, where that is known; `operation` is what failed.
+/// output schema. Then what to do next; `operation` is what failed.
 Json tool_error(const Error& error, const Operation* operation = nullptr);
 
 }  // namespace indx

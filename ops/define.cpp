@@ -61,17 +61,29 @@ SchemaNode::Property idempotency_key_property() {
   return property;
 }
 
-bool has_whole_index(Context& ctx) { return ctx.index().indexing().value("is_complete", true); }
+std::optional<IndexProgress> index_progress(Context& ctx) {
+  const Json state = ctx.index().indexing();
+  if (state.value("is_complete", true)) return std::nullopt;
+  return IndexProgress{state.value("done", std::int64_t{0}), state.value("total", std::int64_t{0})};
+}
 
-SchemaNode::Property indexing_property() {
-  SchemaNode::Property property;
-  property.name = "indexing";
-  property.schema = node_of(SchemaNode::Type::Boolean);
-  property.schema.description =
+std::vector<SchemaNode::Property> indexing_properties() {
+  SchemaNode::Property is_indexing{"indexing", node_of(SchemaNode::Type::Boolean), false};
+  is_indexing.schema.description =
       "Only there, and true, while the index is still being filled after a start: the answer may "
       "lack files.";
-  property.is_required = false;
-  return property;
+  SchemaNode::Property indexed{"indexed", node_of(SchemaNode::Type::Object), false};
+  indexed.schema.description = "With `indexing`: how many files are in the index so far.";
+  for (const char* name : {"done", "total"}) {
+    indexed.schema.properties.push_back({name, node_of(SchemaNode::Type::Integer), true});
+    indexed.schema.properties.back().schema.description = "Files.";
+  }
+  return {std::move(is_indexing), std::move(indexed)};
+}
+
+void tell_indexing(const IndexProgress& progress, Json& answer) {
+  answer["indexing"] = true;
+  answer["indexed"] = {{"done", progress.done}, {"total", progress.total}};
 }
 
 }  // namespace indx

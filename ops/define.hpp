@@ -251,9 +251,14 @@ Field<Struct> field(const char* name, Member Struct::*member, const char* descri
 /// handlers do not see it.
 SchemaNode::Property idempotency_key_property();
 
-bool has_whole_index(Context& ctx);
-/// `indexing`, in answers out of an index that is still being filled.
-SchemaNode::Property indexing_property();
+/// How far the index is that is still being filled; nullopt: it is whole.
+struct IndexProgress {
+  std::int64_t done = 0, total = 0;
+};
+std::optional<IndexProgress> index_progress(Context& ctx);
+/// `indexing` and `indexed`, in answers out of an index that is still being filled.
+std::vector<SchemaNode::Property> indexing_properties();
+void tell_indexing(const IndexProgress& progress, Json& answer);
 
 /// The list of an answer that comes in pages; empty when it has no `next_cursor`, or several lists,
 /// of which only the operation can know what the pages bring.
@@ -351,7 +356,8 @@ Operation define(Definition<Input, Output> d) {
   });
   op.output = Lazy<SchemaNode>([output, reads_index = d.reads_index] {
     SchemaNode node = schema_of(*output);
-    if (reads_index) node.properties.push_back(indexing_property());
+    if (reads_index)
+      for (auto& property : indexing_properties()) node.properties.push_back(std::move(property));
     return node;
   });
   op.list = d.list.empty() ? paged_list(*output) : d.list;
@@ -384,11 +390,11 @@ Operation define(Definition<Input, Output> d) {
   op.handler = [input, output, run = d.handler, reads_index = d.reads_index](
                    Context& ctx, const Json& json) -> Result<Json> {
     // Asked before: what is complete by then is so for the whole answer.
-    const bool is_partial = reads_index && !has_whole_index(ctx);
+    const auto progress = reads_index ? index_progress(ctx) : std::nullopt;
     ctx.give_input(&json);
     const Output result = INDX_TRY(run(ctx, decode_fields(*input, json)));
     Json answer = encode_fields(*output, result);
-    if (is_partial) answer["indexing"] = true;
+    if (progress) tell_indexing(*progress, answer);
     return answer;
   };
   return op;

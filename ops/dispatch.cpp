@@ -380,18 +380,22 @@ class LocalDispatcher : public Dispatcher {
     const auto context = make_context(*running);
     auto result =
         guarded(operation, [&] { return operation.handler(*context, running->call.input); });
-    if (!result && operation.reads_index && is_still_to_index(*context, result.error()))
+    const bool may_be_indexed_yet =
+        !result && operation.reads_index && is_there(*context, result.error());
+    if (const auto progress = may_be_indexed_yet ? index_progress(*context) : std::nullopt)
       result = make_error(
           Reason::InProgress,
-          "The index is still being filled and has not come to this file; try again when "
-          "vault_status says `idle`.",
-          {{"retry_after_s", 1}});
+          cat("The index is still being filled (", progress->done, " of ", progress->total,
+              " files) and has not come to this file; try again when vault_status "
+              "says `idle`."),
+          {{"retry_after_s", 1},
+           {"indexed", {{"done", progress->done}, {"total", progress->total}}}});
     finish(running, std::move(result), context->take_file());
   }
 
-  /// Whether what was not found is there, and only not in the index yet.
-  static bool is_still_to_index(Context& context, const Error& error) {
-    if (error.reason != Reason::NotFound || has_whole_index(context)) return false;
+  /// Whether what was not found is a file that is there.
+  static bool is_there(Context& context, const Error& error) {
+    if (error.reason != Reason::NotFound) return false;
     const auto path = error.details.find("path");
     if (path == error.details.end() || !path->is_string()) return false;
     const auto note = NotePath::parse(path->get<std::string>());
@@ -487,7 +491,7 @@ Status check_scopes(const Operation& operation, const Principal& principal,
   if (missing.empty()) return {};
   return make_error(Reason::Forbidden,
                     cat("`", operation.name, "` needs the scope ", join(missing, ", "),
-                        ", which this token lacks."),
+                        ", which this caller lacks."),
                     Json{{"required_scopes", missing}});
 }
 

@@ -67,6 +67,9 @@ class Dispatcher {
   /// for a moment.
   virtual Result<Principal> authenticate(const std::string& token) = 0;
 
+  /// The caller with the rights that its calls really have: over the wire those of the token, too.
+  virtual Principal as_granted(const Principal& caller) { return caller; }
+
   /// Calls `answer` exactly once, on any thread, possibly before it returns. Never blocks on a
   /// provider, a job or another call: those continue on other threads.
   virtual void call(Call call, OnAnswer answer, OnEvent progress = {}) = 0;

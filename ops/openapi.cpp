@@ -241,8 +241,9 @@ constexpr std::array kPlainRoutes = {
                false, true},
     PlainRoute{"/version", "version", "Name and version.", "application/json"},
     PlainRoute{"/metrics", "metrics", "Numbers for Prometheus, text format 0.0.4.", "text/plain"},
-    PlainRoute{"/v1/health", "health", "State of the parts; 503 unless ready.", "application/json",
-               false, true}};
+    PlainRoute{"/v1/health", "health",
+               "State of the parts, and what the token may do if one is sent; 503 unless ready.",
+               "application/json", false, true}};
 
 Json plain_object(const PlainRoute& route) {
   const bool is_stream = std::string_view(route.media_type) == "text/event-stream";

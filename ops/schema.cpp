@@ -85,8 +85,8 @@ class Validator {
     const std::string& actual = secret_path_ ? "(hidden)" : found;
     if (secret_path_) message.clear();
     if (message.empty())
-      message = cat(path.empty() ? "The input" : "`" + path + "`", " must be ", expected, ", not ",
-                    actual, ".");
+      message = cat(path.empty() ? "The input" : "`" + path + "`", " must be ",
+                    with_article(expected), ", not ", with_article(actual), ".");
     errors_.push_back(
         Json{{"path", path}, {"expected", expected}, {"actual", actual}, {"message", message}});
   }

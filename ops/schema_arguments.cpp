@@ -154,7 +154,7 @@ Error text_error(const SchemaNode& node, const std::string& name, const std::str
   if (auto broken = broken_json(name, text)) return std::move(*broken);
   const std::string expected = expected_text(node);
   const std::string actual = actual_text(node, Json(text));
-  return invalid(cat("`", name, "` must be ", expected, ", not ", actual, "."),
+  return invalid(cat("`", name, "` must be ", with_article(expected), ", not ", actual, "."),
                  Json{{"path", name}, {"expected", expected}, {"actual", actual}});
 }
 
@@ -236,7 +236,7 @@ Result<Json> parse_text_value(const SchemaNode& node, const std::string& name,
   auto value = parse_shown_value(node, name, values);
   if (value.has_value() || !node.is_secret) return value;
   const std::string expected = expected_text(node);
-  return invalid(cat("`", name, "` must be ", expected, ", not (hidden)."),
+  return invalid(cat("`", name, "` must be ", with_article(expected), ", not (hidden)."),
                  Json{{"path", name}, {"expected", expected}, {"actual", "(hidden)"}});
 }
 

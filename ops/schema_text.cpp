@@ -38,6 +38,14 @@ std::string_view type_name(SchemaType type) {
   return "";
 }
 
+std::string with_article(const std::string& text) {
+  for (const char* word : {"integer", "array", "object"})
+    if (text.starts_with(word)) return "an " + text;
+  for (const char* word : {"string", "number", "boolean", "nesting"})
+    if (text.starts_with(word)) return "a " + text;
+  return text;
+}
+
 std::string expected_text(const SchemaNode& node) {
   std::string text(type_name(node.type));
   if (!node.allowed.empty()) text = "one of " + join(node.allowed, ", ");

@@ -54,6 +54,7 @@ scripts/trace | grep -E '^([A-H]|total) [0-9]+/'
 
 step 'cases'
 tests/cases/compare.sh
+tests/cases/named.sh
 
 if [ -n "$fast" ]; then exit 0; fi
 

@@ -1,5 +1,6 @@
 #include "ai/answer.hpp"
 #include "base/text.hpp"
+#include "base/unicode.hpp"
 #include "ops/ai/ai_estimate.hpp"
 #include "ops/ai/ai_grounding.hpp"
 #include "ops/ai/ai_input.hpp"
@@ -123,6 +124,22 @@ Result<Output> run(Context& ctx, const Input& in) {
                           [&](AiInvocation& invocation) { return ask(ctx, in, invocation); });
 }
 
+/// `Answer from 2 citations (confidence high): Frost comes late.` The rest of a long one is in the
+/// result.
+std::string told(const Json&, const Json& output) {
+  constexpr std::size_t kMostShown = 300;
+  const auto warnings = output.value("warnings", Json::array());
+  const Json unsupported = "unsupported_question";
+  if (std::find(warnings.begin(), warnings.end(), unsupported) != warnings.end())
+    return "The notes do not answer this question, so there is no answer and no citation.";
+  const std::string answer = output.value("answer", "");
+  const auto shown = prefix_at_grapheme(answer, kMostShown);
+  const std::size_t citations = output.value("citations", Json::array()).size();
+  return cat("Answer from ", citations, citations == 1 ? " citation" : " citations",
+             " (confidence ", output.value("confidence", "unknown"), "): ", shown,
+             shown.size() < answer.size() ? "…" : "");
+}
+
 /// One question, however large the vault is.
 Result<std::size_t> size(Context&, const Input&) { return std::size_t{1}; }
 
@@ -181,6 +198,7 @@ Operation ai_ask() {
                        one_of({"model", "extractive"})),
                  field("warnings", &Output::warnings, "A code, or {code, path, key, reason}."),
                  ai_estimate_output<Output>()},
+      .told = told,
       .failures = ai_failures({}),
       .handler = run,
   });

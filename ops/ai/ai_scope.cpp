@@ -171,7 +171,7 @@ Result<ScopePaths> scope_paths(Context& ctx, const AiScope& scope) {
   ScopePaths result;
   // What is asked of a part of the index would be done for a part of the notes.
   const bool is_named_alone = scope.kind == "note" && scope.include_linked == 0;
-  if (scope.kind != "paths" && !is_named_alone && !has_whole_index(ctx))
+  if (scope.kind != "paths" && !is_named_alone && index_progress(ctx))
     INDX_TRY(ctx.links().wait_for_index());
   const auto all = INDX_TRY(all_paths(ctx, scope, result.warnings));
   const PathScope caller = ctx.principal().path_scope();

@@ -99,6 +99,9 @@ std::string told(const Json&, const Json& output) {
   add(size("missing_version"), "left without a kept version");
   add(size("failed"), "failed");
   add(output.value("hidden", std::size_t{0}), "hidden from you and left");
+  if (restored == 0)
+    return cat("Nothing of job ", output.value("job", ""), is_trial ? " would be" : " was",
+               " undone. ", output.value("message", ""));
   return cat(is_trial ? "Dry run, nothing was written; of job " : "Undid job ",
              output.value("job", ""), ": ", join(parts, ", "), '.');
 }

@@ -88,6 +88,15 @@ class UndoRun {
 
   void add(const UndoAct& act, const UndoOutcome& outcome) {
     auto& file = plan_.files[act.file];
+    const bool is_as_before = outcome.what == What::Changed && act.kind == Kind::Contents &&
+                              outcome.actual == file.before_etag;
+    if (is_as_before) {
+      ++as_before_;
+      return leave(act.file, {.what = What::Changed,
+                              .expected = outcome.expected,
+                              .actual = outcome.actual,
+                              .message = "It is as before the job already."});
+    }
     if (outcome.what != What::Done) return leave(act.file, outcome);
     auto& row = rows_[act.file];
     if (act.kind == Kind::Contents) {
@@ -112,8 +121,10 @@ class UndoRun {
     report_.job = job.value;
     report_.dry_run = dry_run;
     report_.message =
-        cat(report_.restored.size(), dry_run ? " would be" : " are", " as before the job; ", left,
-            dry_run ? " would stay" : " stay", " as now.");
+        report_.restored.empty() && left > 0 && left == as_before_
+            ? "It is undone already: every file is as before the job."
+            : cat(report_.restored.size(), dry_run ? " would be" : " are", " as before the job; ",
+                  left, dry_run ? " would stay" : " stay", " as now.");
     return std::move(report_);
   }
 
@@ -202,6 +213,7 @@ class UndoRun {
   std::map<std::size_t, UndoneView> rows_;
   std::vector<UndoneView> folders_;
   UndoReport report_;
+  std::size_t as_before_ = 0;  // left, for they need no undo
   JobProgress progress_;
 };
 

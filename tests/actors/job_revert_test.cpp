@@ -258,7 +258,10 @@ TEST_CASE_METHOD(RevertVault, "what was undone already is left alone", "[actors]
   serve();
   const auto first = change({{{"path", "a.md"}, {"body", "two\n"}}});
   CHECK(revert(first)["restored"].size() == 1);
-  CHECK(revert(first)["changed_since"].size() == 1);
+  const auto again = revert(first);
+  CHECK(again["changed_since"].size() == 1);
+  CHECK(again["changed_since"][0]["message"] == "It is as before the job already.");
+  CHECK(again["message"] == "It is undone already: every file is as before the job.");
   CHECK(folder.read("a.md") == "one\n");
 }
 

@@ -98,7 +98,7 @@ void lint_node(const Json& node, Side side, const std::string& where, int depth,
 }  // namespace
 
 TEST_CASE("every schema of every catalog is in the subset that passes on all hosts",
-          "[contract][B3]") {
+          "[contract][B3][mcp-1][mcp-2][mcp-3]") {
   int seen = 0;
   for (const auto& scopes : kTokenKinds)
     for (const auto& roles : kRoleKinds)
@@ -116,7 +116,7 @@ TEST_CASE("every schema of every catalog is in the subset that passes on all hos
 }
 
 TEST_CASE("every tool has a good name, a title, a short description and all four hints",
-          "[contract][B3]") {
+          "[contract][B3][mcp-4]") {
   for (const auto& scopes : kTokenKinds) {
     std::set<std::string> names;
     for (const auto& tool : catalog_of(scopes)) {
@@ -335,7 +335,7 @@ TEST_CASE("a file comes with a call as text or base64, one of them", "[contract]
 }
 
 TEST_CASE("what asks a model can run as a job, so that it has a handle to answer with in time",
-          "[contract]") {
+          "[contract][mcp-14]") {
   for (const Operation& operation : whole_registry().all()) {
     INFO(operation.name);
     if (operation.needs_provider) CHECK(operation.execution != Execution::Inline);

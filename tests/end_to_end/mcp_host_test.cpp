@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 
 namespace indx {
 namespace {
@@ -98,7 +99,7 @@ void check_index(const TempFolder& vault) {
 }  // namespace
 
 TEST_CASE("stdout carries protocol only, whatever the program has to complain about",
-          "[end_to_end][B7][B72]") {
+          "[end_to_end][B7][B72][mcp-5]") {
   const TempFolder vault;
   fill_vault(vault);
   CHECK(run_indx({"--vault", vault.path(), "vault", "status"}).code == 0);  // makes the index
@@ -158,6 +159,38 @@ TEST_CASE("a server that will refuse every call is told in the host's log at the
   CHECK(is_warned(*dead, "unavailable"));
 }
 
+TEST_CASE("a host of a server lists what its token allows, and no more than it asks for itself",
+          "[end_to_end][B7][B9]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  RunningServer server(vault);
+  const std::string reader = server.make_token({"vault:read"})["token"];
+  const auto listed_by = [&](const std::string& token, const std::vector<std::string>& flags) {
+    std::vector<std::string> args = {"--remote", server.url(), "--token", token,
+                                     "mcp",      "serve",      "--stdio"};
+    args.insert(args.end(), flags.begin(), flags.end());
+    Process process(indx_spec(args));
+    process.write(host_hello() + host_line(2, "tools/list"));
+    CHECK(wait_for_answer(process, 2));
+    process.close_input();
+    CHECK(process.wait() == 0);  // so that all of the answer is there
+    std::set<std::string> names;
+    const Json answer = host_answer(process.out(), 2);
+    for (const Json& tool : answer["result"]["tools"])
+      names.insert(tool["name"].get<std::string>());
+    return names;
+  };
+
+  const auto read_only = listed_by(reader, {});
+  CHECK(read_only.contains("note_read"));
+  CHECK_FALSE(read_only.contains("note_write"));
+  CHECK(listed_by(reader, {"--scopes", "vault:admin"}) == read_only);
+  CHECK(listed_by(server.token(), {"--scopes", "vault:read"}) == read_only);
+  const auto whole = listed_by(server.token(), {});
+  CHECK(whole.contains("note_write"));
+  CHECK_FALSE(whole.contains("vault_reindex"));  // nobody asked for admin
+}
+
 TEST_CASE("a host that sees some folders knows nothing of the owner's jobs", "[end_to_end][B7]") {
   const TempFolder vault;
   vault.write("private/Secret.md", "# Secret\n\n#old\n");
@@ -187,7 +220,7 @@ TEST_CASE("a host that sees some folders knows nothing of the owner's jobs", "[e
 }
 
 TEST_CASE("a large vault that was never indexed does not keep a host waiting",
-          "[end_to_end][B7][slow]") {
+          "[end_to_end][B7][slow][mcp-6]") {
   constexpr int kNotes = 50'000, kFolders = 100;
   const TempFolder vault;
   for (int folder = 0; folder < kFolders; ++folder) {
@@ -207,6 +240,20 @@ TEST_CASE("a large vault that was never indexed does not keep a host waiting",
   const Json found = host_answer(process->out(), 3);
   INFO(process->err());
   CHECK(found["result"]["structuredContent"].value("indexing", Json()) == true);
+
+  // How far it is, once the files have been counted.
+  int id = 3;
+  CHECK(wait_until([&] {
+    process->write(host_call(++id, "vault_search", {{"q", cat("compost ", id)}}));
+    if (!wait_for_answer(*process, id)) return false;
+    const Json told = host_answer(process->out(), id)["result"];
+    if (told.is_null()) return false;
+    const Json indexed = told["structuredContent"].value("indexed", Json::object());
+    const auto line = told["content"][0]["text"].get<std::string>();
+    return indexed.value("total", 0) > 0 &&
+           line.find(cat("(indexing, ", indexed.value("done", 0), " of ", indexed.value("total", 0),
+                         " files)")) != line.npos;
+  }));
   process->signal(SIGKILL);
 }
 

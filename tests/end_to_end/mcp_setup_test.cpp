@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+
 namespace indx {
 namespace {
 
@@ -14,6 +16,38 @@ Json config_block(const TempFolder& vault, const std::string& host,
   CHECK(done.code == 0);
   CHECK_FALSE(done.err.empty());
   return Json::parse(done.out, nullptr, false);
+}
+
+const std::string kHello =
+    R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}})"
+    "\n";
+
+std::vector<std::string> host_names() {
+  std::vector<std::string> names;
+  const Json listed = Json::parse(run_indx({"mcp", "config", "--json"}).out, nullptr, false);
+  for (const Json& host : listed["hosts"]) names.push_back(host["host"]);
+  REQUIRE(names.size() >= 9);
+  return names;
+}
+
+/// The entry of the server in a block of JSON, or of TOML in the form that is printed: one `name =
+/// value` a line, whose strings and lists are those of JSON too.
+Json server_in(const std::string& block) {
+  const Json json = Json::parse(block, nullptr, false);
+  if (json.is_object()) {
+    for (const auto& [member, servers] : json.items())
+      if (servers.is_object() && servers.contains("indx")) return servers["indx"];
+    return Json();
+  }
+  Json server = Json::object();
+  for (const std::string& line : split(block, '\n')) {
+    const auto at = line.find(" = ");
+    if (at == line.npos) continue;
+    std::string value = line.substr(at + 3);
+    if (value.starts_with('{')) value = cat("{\"", replace_all(value.substr(2), " = ", "\": "));
+    server[line.substr(0, at)] = Json::parse(value, nullptr, false);
+  }
+  return server;
 }
 
 /// The state of each check by its name.
@@ -52,17 +86,74 @@ TEST_CASE("each host gets its own form of the same server", "[end_to_end][mcp]")
   CHECK(codex.out.starts_with("[mcp_servers.indx]\ncommand = \"/"));
 }
 
-TEST_CASE("the block of a host starts a server that answers", "[end_to_end][mcp]") {
+TEST_CASE("the block of every host starts a server that answers, in a folder of any name",
+          "[end_to_end][mcp]") {
+  const TempFolder folder;
+  const std::string vault = folder.path() + "/Żółć \"notes\" \\ $HOME";
+  std::filesystem::create_directory(vault);
+  folder.write("Żółć \"notes\" \\ $HOME/Plan.md", "# Plan\n");
+
+  for (const std::string& host : host_names()) {
+    INFO(host);
+    const auto printed = run_indx({"mcp", "config", host, "--vault", vault});
+    REQUIRE(printed.code == 0);
+    INFO(printed.out);
+    const Json server = server_in(printed.out);
+    REQUIRE(server["args"].is_array());
+
+    Process process(
+        {server["command"], server["args"].get<std::vector<std::string>>(), {}, "", {}});
+    process.write(kHello);
+    process.write(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"note_read",)"
+                  R"("arguments":{"path":"Plan.md"}}})"
+                  "\n");
+    CHECK(process.wait_for_out("\"serverInfo\"", std::chrono::seconds(60)));
+    CHECK(process.wait_for_out("# Plan", std::chrono::seconds(60)));
+    process.close_input();
+    CHECK(process.wait() == 0);
+  }
+}
+
+TEST_CASE("the block of every host reaches a server with the token put where it says",
+          "[end_to_end][mcp]") {
   const TempFolder vault;
   fill_vault(vault);
-  const Json server = config_block(vault, "cursor")["mcpServers"]["indx"];
+  const RunningServer server(vault);
+  const Json hello = Json::parse(kHello);
 
-  Process process({server["command"], server["args"].get<std::vector<std::string>>(), {}, "", {}});
-  process.write(
-      R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}})"
-      "\n");
-
-  CHECK(process.wait_for_out("\"serverInfo\"", std::chrono::seconds(60)));
+  for (const std::string& host : host_names()) {
+    INFO(host);
+    const auto printed = run_indx({"mcp", "config", host, "--http", "--url", server.url()});
+    REQUIRE(printed.code == 0);
+    INFO(printed.out);
+    const Json entry = server_in(printed.out);
+    if (entry.contains("command")) {  // it reads no HTTP servers, so indx is started and forwards
+      Process process({entry["command"],
+                       entry["args"].get<std::vector<std::string>>(),
+                       {{"INDX_TOKEN", server.token()}},
+                       "",
+                       {}});
+      CHECK(entry["env"].contains("INDX_TOKEN"));
+      process.write(kHello);
+      CHECK(process.wait_for_out("\"serverInfo\"", std::chrono::seconds(60)));
+      continue;
+    }
+    std::string url;
+    for (const char* member : {"url", "serverUrl", "httpUrl"}) url = entry.value(member, url);
+    REQUIRE(url.starts_with(server.url()));
+    std::string token = "${INDX_TOKEN}";  // Codex names the variable alone
+    if (entry.contains("headers"))
+      token = entry["headers"]["Authorization"].get<std::string>().substr(7);
+    else
+      CHECK(entry["bearer_token_env_var"] == "INDX_TOKEN");
+    for (const char* place : {"${env:INDX_TOKEN}", "${input:indx_token}", "${INDX_TOKEN}",
+                              "$INDX_TOKEN", "PASTE_TOKEN_HERE"})
+      token = replace_all(token, place, server.token());
+    CHECK(token == server.token());
+    const auto reply = server.call_as(token, "POST", url.substr(server.url().size()), hello);
+    CHECK(reply.status == 200);
+    CHECK(reply.body["result"].contains("serverInfo"));
+  }
 }
 
 TEST_CASE("for HTTP a host is told the address and where its token stands", "[end_to_end][mcp]") {
@@ -129,6 +220,36 @@ TEST_CASE("the doctor says what is wrong with a vault and what to do", "[end_to_
   CHECK(missing.out.find("-> ") != std::string::npos);
   CHECK(scopes.code == 1);
   CHECK(states_of(scopes)["handshake"] == "fail");
+  CHECK(scopes.out.find("is no scope: vault:read") != std::string::npos);  // as the server said
+}
+
+TEST_CASE("what the doctor says to run can be pasted into a shell", "[end_to_end][mcp]") {
+  const TempFolder folder;
+  const std::string vault = folder.path() + "/My $(notes) & more";
+  std::filesystem::create_directory(vault);
+
+  const auto done = run_indx({"mcp", "doctor", "--vault", vault, "--scopes", "vault:everything"});
+
+  INFO(done.out);
+  CHECK(done.code == 1);
+  CHECK(done.out.find(cat(" --vault '", vault, "' --scopes vault:everything`")) !=
+        std::string::npos);
+}
+
+TEST_CASE("the doctor thinks of TLS where the address may begin wrongly", "[end_to_end][mcp]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  const RunningServer server(vault);
+  const auto said_of = [&](const std::string& url) {
+    const auto done = run_indx({"mcp", "doctor", "--url", url, "--token", server.token()});
+    CHECK(done.code == 1);
+    return done.out;
+  };
+  const std::string port = server.url().substr(server.url().rfind(':'));
+
+  CHECK(said_of("https://127.0.0.1" + port).find("itself speaks http://") != std::string::npos);
+  CHECK(said_of(cat("http://127.0.0.1:", free_port())).find("begins with https://") !=
+        std::string::npos);
 }
 
 TEST_CASE("the doctor checks a server over HTTP with the token that a host would use",

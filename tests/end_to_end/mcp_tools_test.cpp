@@ -337,7 +337,7 @@ TEST_CASE("the table of tools, routes and commands is that of the requirements",
 }
 
 TEST_CASE("text alone and structured content alone tell the same, whatever the tool",
-          "[end_to_end][B4]") {
+          "[end_to_end][B4][mcp-10]") {
   const TempFolder vault;
   copy_sample(vault);
   vault.write("Long.md", "# Long\n\n" + std::string(90'000, 'x') + "\n");
@@ -369,6 +369,139 @@ TEST_CASE("text alone and structured content alone tell the same, whatever the t
     CHECK(Json::parse(text) == told["structuredContent"]);
     CHECK(text.size() + told["content"][0]["text"].get<std::string>().size() < 40'000);
     CHECK_FALSE(told["content"][0]["text"].get<std::string>().empty());
+  }
+}
+
+TEST_CASE("text and structured content tell the same of every tool and every action",
+          "[end_to_end][B2][B4][mcp-10]") {
+  const TempFolder vault;
+  copy_sample(vault);
+  RunningServer server(vault, {}, kToolEnv);
+  const McpHttpClient client(server);  // an admin sees everything
+  const std::string job = server.start_job("/v1/vault/reindex", Json::object());
+  REQUIRE(server.wait_for_job(job).is_object());
+  const Json nodes = {{"nodes", Json::array()}, {"edges", Json::array()}};
+  const Json node = {{"id", "a"}, {"type", "text"}, {"text", "t"}, {"x", 0},
+                     {"y", 0},    {"width", 10},    {"height", 10}};
+  // In this order: later ones find what earlier ones made.
+  const std::vector<ToolLine> lines = {
+      {"vault_status", Json::object()},
+      {"note_list", {{"limit", 3}}},
+      {"note_read", kNote},
+      {"note_outline", kNote},
+      {"note_exists", kNote},
+      {"notes_read", {{"paths", {"Home.md"}}}},
+      {"note_write", {{"path", "W.md"}, {"body", "one"}, {"frontmatter", {{"k", 1}}}}},
+      {"note_patch",
+       {{"path", "W.md"}, {"ops", Json::array({{{"op", "append_body"}, {"markdown", "two"}}})}}},
+      {"note_move", {{"from", "W.md"}, {"to", "V.md"}}},
+      {"document_map", kNote},
+      {"note_history", {{"path", "V.md"}}},
+      {"note_diff", {{"path", "V.md"}, {"from", 1}}},
+      {"note_restore", {{"path", "V.md"}, {"version", 1}}},
+      {"note_delete", {{"path", "V.md"}}},
+      {"vault_search", {{"q", "frost"}, {"limit", 3}}},
+      {"note_similar", kNote},
+      {"tag_list", Json::object()},
+      {"tag_notes", {{"tag", "meeting"}}},
+      {"tag_rename", {{"from", "meeting"}, {"to", "gathering"}}},
+      {"property_list", Json::object()},
+      {"property_values", {{"name", "tags"}}},
+      {"property_rename", {{"from", "none"}, {"to", "other"}, {"dry_run", true}}},
+      {"task_list", {{"limit", 3}}},
+      {"recent_changes", Json::object()},
+      {"daily_path", Json::object()},
+      {"daily_append", {{"markdown", "x"}}},
+      {"daily_read", Json::object()},
+      {"link_forward", kNote},
+      {"link_backlinks", {{"path", "people/Mei Tanaka.md"}}},
+      {"link_unresolved", {{"limit", 3}}},
+      {"link_orphans", {{"limit", 3}}},
+      {"link_resolve", {{"link", "Home"}}},
+      {"unlinked_mentions", {{"path", "people/Mei Tanaka.md"}}},
+      {"graph_neighbors", {{"path", "Home.md"}, {"depth", 2}}},
+      {"graph_edges", {{"limit", 3}}},
+      {"canvas_read", {{"path", "boards/Season plan.canvas"}}},
+      {"canvas_write", {{"path", "boards/B.canvas"}, {"canvas", nodes}}},
+      {"canvas_patch",
+       {{"path", "boards/B.canvas"}, {"ops", Json::array({{{"op", "add_node"}, {"node", node}}})}}},
+      {"base_query", {{"path", "boards/Projects.base"}, {"limit", 3}}},
+      {"base_query_inline", {{"definition", "views:\n  - type: table\n    name: All\n"}}},
+      {"attachment_list", Json::object()},
+      {"attachment_read", {{"path", "attachments/bed-map.svg"}}},
+      {"attachment_write", {{"path", "attachments/n.txt"}, {"content_text", "n"}}},
+      {"attachment_upload", {{"name", "u.txt"}, {"content_text", "u"}}},
+      {"attachment_delete", {{"path", "attachments/n.txt"}}},
+      {"vault_config_get", {{"key", "http.workers"}}},
+      {"vault_config_set", {{"values", {{"http.workers", 16}}}}},
+      {"vault_reindex", Json::object()},
+      {"vault_index_paths", {{"paths", {"Home.md"}}}},
+      {"vault_doctor", Json::object()},
+      {"vault_prune", Json::object()},
+      {"job_list", Json::object()},
+      {"job_get", {{"id", job}}},
+      {"job_events", {{"id", job}}},
+      {"job_result", {{"id", job}}},
+      {"job_revert", {{"id", job}, {"dry_run", true}}},
+      {"job_redrive", {{"dry_run", true}}},
+      {"queue_status", Json::object()},
+      {"queue_pause", {{"kind", "ai_tag"}}},
+      {"queue_resume", {{"kind", "ai_tag"}}},
+      {"schedule_set", {{"name", "nightly"}, {"kind", "vault_reindex"}, {"cron", "0 3 * * *"}}},
+      {"schedule_list", Json::object()},
+      {"schedule_delete", {{"name", "nightly"}}},
+      {"token_create", {{"name", "t"}}},
+      {"token_list", Json::object()},
+      {"ai_status", Json::object()},
+      {"ai_tag", {{"scope", kInbox}}},
+      {"ai_metadata",
+       {{"scope", kInbox}, {"fields", Json::array({{{"key", "summary"}, {"type", "string"}}})}}},
+      {"ai_extract", {{"scope", kMeeting}, {"schema", kRecord}}},
+      {"ai_summarize", {{"scope", kInbox}}},
+      {"ai_relate", {{"source", {{"kind", "path"}, {"path", "inbox/Frost night.md"}}}}},
+      {"ai_toc", {{"mode", "note"}, {"path", "Home.md"}}},
+      {"ai_ask", {{"question", "What is done in a frost night?"}}},
+      // What cannot go well: the job has ended, and there is no such token. Their texts count.
+      {"job_cancel", {{"id", job}}},
+      {"job_pause", {{"id", job}}},
+      {"job_resume", {{"id", job}}},
+      {"job_retry", {{"id", job}}},
+      {"token_revoke", {{"id", "none"}}}};
+  const std::set<std::string> may_fail = {"job_result", "job_cancel", "job_pause",
+                                          "job_resume", "job_retry",  "token_revoke"};
+
+  std::map<std::string, std::string> tool_of;  // by operation
+  for (const Json& tool : client.list()) {
+    const Json fields = tool["inputSchema"]["properties"];
+    if (!fields.contains("action") || !fields["action"].contains("enum"))
+      tool_of[tool["name"]] = tool["name"];
+    else
+      for (const Json& action : fields["action"]["enum"]) tool_of[action] = tool["name"];
+  }
+  std::set<std::string> called;
+  for (auto [operation, arguments] : lines) {
+    INFO(operation << " " << arguments.dump());
+    called.insert(operation);
+    REQUIRE(tool_of.contains(operation));
+    if (tool_of[operation] != operation) arguments["action"] = operation;
+    const Json told = client.call(tool_of[operation], arguments);
+    INFO(told.dump().substr(0, 1000));
+    REQUIRE(told["content"].size() >= 2);
+    const Json first = told["content"][0]["text"], second = told["content"][1]["text"];
+    if (told["isError"] == true) {
+      CHECK(may_fail.contains(operation));
+      CHECK(Json::parse(first.get<std::string>())["code"].is_string());
+      CHECK_FALSE(second.get<std::string>().empty());
+      CHECK_FALSE(told.contains("structuredContent"));
+      continue;
+    }
+    CHECK_FALSE(first.get<std::string>().empty());
+    CHECK(Json::parse(second.get<std::string>()) == told["structuredContent"]);
+    CHECK_FALSE(told["structuredContent"].contains("job_id"));
+  }
+  for (const auto& [operation, tool] : tool_of) {
+    INFO(operation);
+    CHECK(called.contains(operation));
   }
 }
 

@@ -89,7 +89,7 @@ void check_pure(const std::string& out) {
 }  // namespace
 
 TEST_CASE("a session of before a restart is 404 on every method, and a new one works",
-          "[end_to_end][B8]") {
+          "[end_to_end][B8][mcp-7]") {
   const TempFolder vault;
   fill_vault(vault);
   SessionHeaders session;
@@ -107,6 +107,29 @@ TEST_CASE("a session of before a restart is 404 on every method, and a new one w
               .status == 404);
   }
   CHECK(after.call("POST", "/mcp", kMcpPing, open_mcp_session(after)).status == 200);
+}
+
+TEST_CASE("a listener that comes back at once takes the stream over, and hears what happens next",
+          "[end_to_end][B8][mcp-8]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  RunningServer server(vault);
+  const auto session = open_mcp_session(server);
+  server.call("POST", "/mcp", {{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}},
+              session);
+  const auto first = listen_to(server, session);
+  REQUIRE(first->read_until("data: \n\n", Seconds(30)).find(" 200 ") != std::string::npos);
+
+  const auto second = listen_to(server, session);  // the first was not even closed
+  REQUIRE(second->read_until("data: \n\n", Seconds(30)).find(" 200 ") != std::string::npos);
+  CHECK(first->read_to_end(Seconds(30)));
+  first->leave();
+  const auto third = listen_to(server, session);
+  REQUIRE(third->read_until("data: \n\n", Seconds(30)).find(" 200 ") != std::string::npos);
+  vault.write("By an editor.md", "# New\n");
+
+  CHECK(third->read_until("list_changed", Seconds(30)).find("list_changed") != std::string::npos);
+  CHECK(second->received().find("list_changed") == std::string::npos);
 }
 
 TEST_CASE("500 sessions that listen cost less than 8 MB", "[end_to_end][B8]") {
@@ -199,7 +222,7 @@ TEST_CASE("a stdio server ends when its parent dies, though others keep its pipe
 }
 
 TEST_CASE("stdout carries the protocol only, at the highest log level and without a stderr",
-          "[end_to_end][B7]") {
+          "[end_to_end][B7][mcp-5]") {
   const TempFolder vault;
   fill_vault(vault);
   vault.write("Broken.md", "---\nx: [1\n---\n\xFF\xFE\n[[");

@@ -410,6 +410,11 @@ TEST_CASE("the operational routes need no token", "[http][A86][A88]") {
   CHECK(rest.ask("GET", "/healthz", "").status == 200);
   CHECK(rest.ask("GET", "/readyz", "").status == 200);
   CHECK(rest.ask("GET", "/v1/health", "").json()["ok"] == true);
+  CHECK_FALSE(rest.ask("GET", "/v1/health", "").json()["data"].contains("caller"));
+  CHECK_FALSE(rest.ask("GET", "/v1/health", "Authorization: Bearer nobody\r\n")
+                  .json()["data"]
+                  .contains("caller"));
+  CHECK(rest.ask("GET", "/v1/health", kOwner).json()["data"]["caller"]["scopes"].is_array());
   CHECK(rest.ask("GET", "/version", "").json()["name"] == "indx");
   CHECK(rest.ask("GET", "/", "").status == 200);
   CHECK(rest.ask("GET", "/.well-known/oauth-protected-resource", "").status == 404);

@@ -1,4 +1,5 @@
 # For the scripts beside it, to be sourced: `. harness.sh PATH_TO_INDX`. Gives them
+#   $node                     a Node.js of the version that the packages need; the system's where it cannot be fetched
 #   install_packages FOLDER   npm packages of tests/mcp/FOLDER in $work, with that folder's scripts beside them; kept between runs
 #   start_model_server MS     a model that takes so many milliseconds for an answer; sets $model_env
 #   start_server [NAME=VALUE…] a server over a fresh copy of the sample vault, on a port of its own; sets $vault $url $owner_token
@@ -14,7 +15,10 @@ logs=$root/build/mcp-logs/$(basename "$(dirname "$(realpath "$0")")")
 mkdir -p "$logs"
 install_seconds=900 run_seconds=600 start_steps=1200 stop_steps=600  # a step is 50 ms
 
-if ! command -v node > /dev/null || ! command -v npm > /dev/null; then echo 'skipped: Node.js absent' && exit 0; fi
+if ! command -v node > /dev/null || ! command -v npm > /dev/null; then
+  echo "skipped: tests/mcp/$(basename "$logs"), for there is no Node.js with npm (scripts/setup installs it)"
+  exit 0
+fi
 
 children=() folders=() server=''
 clean_up() {
@@ -38,13 +42,17 @@ trap clean_up EXIT
 install_packages() {
   work=$packages/$1
   mkdir -p "$work"
-  cp "$mcp_tests/$1"/*.mjs "$work/"
+  find "$mcp_tests/$1" -name '*.mjs' -exec cp -t "$work" {} +
   if cmp -s "$mcp_tests/$1/package.json" "$work/installed.json"; then return; fi
   cp "$mcp_tests/$1/package.json" "$work/package.json"
   (cd "$work" && timeout "$install_seconds" npm install --no-audit --no-fund --no-package-lock --ignore-scripts --silent) ||
     { echo "the npm packages of tests/mcp/$1 could not be installed" >&2 && return 1; }
   cp "$work/package.json" "$work/installed.json"
 }
+
+install_packages node
+node=$(find "$work/node_modules" -path '*/node-linux-*/bin/node' 2> /dev/null | head -1 || true)
+node=${node:-node}
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 

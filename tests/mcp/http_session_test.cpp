@@ -186,7 +186,7 @@ TEST_CASE("a client that goes away cancels nothing", "[mcp][B72]") {
 }
 
 TEST_CASE("a Host is this machine in every way of writing it, and nothing that looks like it",
-          "[mcp]") {
+          "[mcp][mcp-13]") {
   McpEndpoint endpoint;
   const auto status = [&](const std::string& name, const std::string& value) {
     return endpoint
@@ -212,7 +212,7 @@ TEST_CASE("a Host is this machine in every way of writing it, and nothing that l
 }
 
 TEST_CASE("a configured public name is this server too, and beyond loopback a page of its own host",
-          "[mcp]") {
+          "[mcp][mcp-13]") {
   McpEndpoint endpoint;
   const auto status = [&](bool is_loopback, const std::string& host, const std::string& origin) {
     HttpRequest request;

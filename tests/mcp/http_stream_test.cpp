@@ -201,7 +201,8 @@ TEST_CASE("a client that lost its stream gets the rest, once, on a new connectio
   CHECK(endpoint.get(with_header(endpoint.open(), "last-event-id", "1-1"))->status() == 405);
 }
 
-TEST_CASE("GET is an event stream or 405 in every state of a session, at both addresses", "[mcp]") {
+TEST_CASE("GET is an event stream or 405 in every state of a session, at both addresses",
+          "[mcp][mcp-12]") {
   McpEndpoint endpoint;
   const McpHeaders session = endpoint.open();
   for (const char* path : {"/mcp", "/mcp/"}) {
@@ -269,17 +270,19 @@ TEST_CASE("a call that takes long shows a stream to who reads streams, asked for
 }
 
 TEST_CASE("every open stream shows life by comments, and the newest connection gets the events",
-          "[mcp][slow]") {
+          "[mcp][slow][mcp-8]") {
   McpOptions options;
   options.stream_start = std::chrono::milliseconds(1);
   McpEndpoint endpoint(options);
   ServerConfig config;
   config.heartbeat = std::chrono::milliseconds(50);
+  CHECK(ServerConfig().heartbeat <= std::chrono::seconds(15));
   const auto server = HttpServer::start(config, [&](const HttpRequest& request, Responder to) {
     endpoint.router.handle(request, std::move(to));
   });
   REQUIRE(server);
   const McpHeaders session = endpoint.open();
+  endpoint.post({{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}}, session);
   const auto ask = [&](const std::string& method, const std::string& body) {
     auto client = std::make_unique<test::RawClient>((*server)->port());
     client->send(cat(method,
@@ -305,6 +308,13 @@ TEST_CASE("every open stream shows life by comments, and the newest connection g
   standing->leave();
   standing = ask("GET", "");
   CHECK(standing->read_until("data: \n\n", std::chrono::seconds(30)).find(" 200 ") !=
+        std::string::npos);
+  standing->forget();
+  Event created;
+  created.kind = "note.created";
+  created.data = {{"path", "New.md"}, {"etag", "e"}};
+  endpoint.dispatcher.emit(created);
+  CHECK(standing->read_until("list_changed", std::chrono::seconds(30)).find("list_changed") !=
         std::string::npos);
 
   endpoint.mcp->stop();

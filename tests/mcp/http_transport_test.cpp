@@ -83,7 +83,13 @@ TEST_CASE("headers that cannot work are refused, lenient ones are served in a ty
   const McpHeaders session = endpoint.open();
   const Json ping = mcp_request(1, "ping");
 
-  CHECK(endpoint.post(ping, with_header(session, "accept", "text/plain"))->status() == 406);
+  const auto unreadable = endpoint.post(ping, with_header(session, "accept", "text/plain"));
+  CHECK(unreadable->status() == 406);
+  CHECK(mcp_json(unreadable)["id"] == 1);  // it could be told
+  CHECK(endpoint
+            .post({{"jsonrpc", "2.0"}, {"method", "notifications/nobody_knows"}},
+                  with_header(session, "accept", "text/plain"))
+            ->status() == 202);
   CHECK(endpoint.post(ping, with_header(session, "content-type", "text/plain"))->status() == 415);
   CHECK(endpoint.post(ping, with_header(session, "mcp-protocol-version", "1999-01-01"))->status() ==
         400);
@@ -91,15 +97,67 @@ TEST_CASE("headers that cannot work are refused, lenient ones are served in a ty
   CHECK(
       endpoint.post(ping, with_header(session, "content-type", "Application/JSON; charset=utf-8"))
           ->status() == 200);
-  for (const char* accept :
-       {"*/*", "application/json", "text/event-stream;q=0.9, application/json", ""})
-    CHECK(endpoint.post(ping, with_header(session, "accept", accept))->header("Content-Type") ==
-          "application/json");
-
   const auto stream = endpoint.post(ping, with_header(session, "accept", "text/event-stream"));
   CHECK(stream->header("Content-Type") == "text/event-stream");
   CHECK(stream->is_closed());
   CHECK(mcp_messages(stream).at(0)["id"] == 1);
+}
+
+TEST_CASE("every form of Accept gets an answer that it allows, or none", "[mcp][B8]") {
+  struct Form {
+    const char* accept;  // empty: no header
+    const char* post;    // "": 406
+    bool opens_stream;   // with GET
+  };
+  constexpr const char *kJson = "application/json", *kSse = "text/event-stream";
+  const std::vector<Form> forms = {{"", kJson, true},
+                                   {"*/*", kJson, true},
+                                   {"application/json", kJson, false},
+                                   {"APPLICATION/JSON", kJson, false},
+                                   {"application/json; charset=utf-8", kJson, false},
+                                   {"application/*", kJson, false},
+                                   {"Application/*;q=0.1", kJson, false},
+                                   {"text/event-stream", kSse, true},
+                                   {"Text/Event-Stream", kSse, true},
+                                   {"text/*", kSse, true},
+                                   {"application/json, text/event-stream", kJson, true},
+                                   {"text/event-stream;q=0.9, application/json", kJson, true},
+                                   {"application/json,text/event-stream;q=0", kJson, false},
+                                   {"text/event-stream;q=0, */*", kJson, false},
+                                   {"application/json;q=0, */*", kSse, true},
+                                   {"application/json; q=0.000 , text/*", kSse, true},
+                                   {"application/*;q=0, */*", kSse, true},
+                                   {"application/*;q=0, application/json", kJson, false},
+                                   {"*/*;q=0, application/json", kJson, false},
+                                   {"*/*;q=0.001", kJson, true},
+                                   {"*/*;Q=0", "", false},
+                                   {"application/json;q=0", "", false},
+                                   {"application/json;q=0, text/event-stream;q=0, */*", "", false},
+                                   {"text/plain", "", false},
+                                   {"application/json-seq, application/xml", "", false},
+                                   {"json", "", false},
+                                   {",", "", false},
+                                   // Two headers, as the reader of requests joins them.
+                                   {"application/json, text/event-stream, */*;q=0", kJson, true},
+                                   {"text/html, application/json", kJson, false},
+                                   {"text/html, text/event-stream", kSse, true}};
+  McpEndpoint endpoint;
+  const McpHeaders session = endpoint.open();
+  for (const auto& [accept, post, opens_stream] : forms) {
+    INFO("Accept: " << accept);
+    const auto headers = with_header(session, "accept", accept);
+    const auto posted = endpoint.post(mcp_request(5, "ping"), headers);
+    const bool is_served = *post != '\0';
+    CHECK(posted->status() == (is_served ? 200 : 406));
+    CHECK(posted->header("Content-Type") == (is_served ? post : kJson));
+    const Json answer = post == kSse ? mcp_messages(posted).at(0) : mcp_json(posted);
+    CHECK(answer["id"] == 5);
+    CHECK(answer.contains("error") != is_served);
+
+    const auto got = endpoint.get(headers);
+    CHECK(got->status() == (opens_stream ? 200 : 405));
+    CHECK(got->header("Content-Type") == (opens_stream ? kSse : kJson));
+  }
 }
 
 TEST_CASE("malformed messages get 400 and a JSON-RPC error", "[mcp]") {
@@ -113,7 +171,8 @@ TEST_CASE("malformed messages get 400 and a JSON-RPC error", "[mcp]") {
         kRpcMethodNotFound);
 }
 
-TEST_CASE("the catalog shows what the token's scopes and the provider allow", "[mcp][B9][B11]") {
+TEST_CASE("the catalog shows what the token's scopes and the provider allow",
+          "[mcp][B9][B11][mcp-11]") {
   McpEndpoint endpoint;
   const auto writer = tool_names(endpoint.post(mcp_request(1, "tools/list"), endpoint.open()));
   const auto reader =
@@ -128,6 +187,9 @@ TEST_CASE("the catalog shows what the token's scopes and the provider allow", "[
   endpoint.dispatcher.is_ai_configured = true;
   CHECK(
       contains(tool_names(endpoint.post(mcp_request(1, "tools/list"), endpoint.open())), "ai_ask"));
+  CHECK_FALSE(
+      mcp_json(endpoint.post(mcp_request(1, "tools/list"), endpoint.open()))["result"].contains(
+          "nextCursor"));
   CHECK(mcp_json(endpoint.post(mcp_request(1, "tools/list", {{"cursor", "x"}}),
                                endpoint.open()))["error"]["code"] == kRpcInvalidParams);
 }
@@ -249,7 +311,8 @@ TEST_CASE("without a token nothing streams, and a failing call with one answers 
   CHECK(mcp_json(failed)["result"]["isError"] == true);
 }
 
-TEST_CASE("a long job without progress is answered with its id before hosts give up", "[mcp]") {
+TEST_CASE("a long job without progress is answered with its id before hosts give up",
+          "[mcp][mcp-14]") {
   McpOptions options;
   options.job_wait = std::chrono::milliseconds(30);
   McpEndpoint endpoint(options);

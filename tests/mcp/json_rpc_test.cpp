@@ -65,6 +65,46 @@ TEST_CASE("a message nested 20,000 deep is refused before it is parsed", "[mcp]"
   CHECK(fault_code(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"[[[\"[[[["}})") == 0);
 }
 
+TEST_CASE("brackets that never close are no JSON, however many", "[mcp][B72]") {
+  for (const std::string& text :
+       {std::string(20'000, '['), std::string(20'000, '{'),
+        R"({"jsonrpc":"2.0","id":1,"method":"ping","params":)" + std::string(300, '[')}) {
+    CHECK(fault_code(text) == kRpcParseError);
+    const auto batch = parse_rpc_batch(text);
+    REQUIRE(std::holds_alternative<RpcFault>(batch));
+    CHECK(std::get<RpcFault>(batch).code == kRpcParseError);
+  }
+  CHECK(fault_code(std::string(300, '[') + std::string(300, ']')) == kRpcInvalidRequest);
+}
+
+TEST_CASE("a request that has a member twice is refused without an id", "[mcp][B72]") {
+  for (const char* text :
+       {R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})",
+        R"({"jsonrpc":"2.0","id":1,"\u0069d":1,"method":"ping"})",
+        R"({"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"})",
+        R"({"jsonrpc":"2.0","params":{"a:b":":"},"id":1,"method":"ping","params":{}})"}) {
+    INFO(text);
+    const auto parsed = parse_rpc(text);
+    const auto* fault = std::get_if<RpcFault>(&parsed);
+    REQUIRE(fault != nullptr);
+    CHECK(fault->code == kRpcInvalidRequest);
+    CHECK(fault->id.is_null());
+  }
+  CHECK(fault_code(R"({"jsonrpc":"2.0","id":"{\"id\":[1,","method":"a:\\","params":{"id":1}})") ==
+        0);
+  CHECK(message_of(R"({"jsonrpc":"2.0","method":"x","method":"y"})").method == "y");
+
+  const auto batch = parse_rpc_batch(
+      R"([{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[1,2],"b":{"c":1}}},)"
+      R"({"jsonrpc":"2.0","id":2,"id":3,"method":"ping"},7,{"jsonrpc":"2.0","id":4,"method":"x"}])");
+  const auto& messages = std::get<std::vector<RpcParsed>>(batch);
+  REQUIRE(messages.size() == 4);
+  CHECK(std::get<RpcMessage>(messages[0]).id == 1);
+  CHECK(std::get<RpcFault>(messages[1]).id.is_null());
+  CHECK(std::get<RpcFault>(messages[2]).code == kRpcInvalidRequest);
+  CHECK(std::get<RpcMessage>(messages[3]).id == 4);
+}
+
 TEST_CASE("a message on the wire has no raw newline and valid UTF-8", "[mcp]") {
   const std::string line = dump_rpc(rpc_result(1, {{"text", "a\nb\xFF"}}));
 

@@ -65,7 +65,7 @@ std::vector<std::string> walk_resources(
 
 }  // namespace
 
-TEST_CASE("a walk of the list covers the vault, synthetic resources first", "[mcp][B55]") {
+TEST_CASE("a walk of the list covers the vault, synthetic resources first", "[mcp][B55][mcp-11]") {
   ListedVault vault;
   McpTestPeer client(vault.server);
 
@@ -79,7 +79,7 @@ TEST_CASE("a walk of the list covers the vault, synthetic resources first", "[mc
 }
 
 TEST_CASE("notes that are added during a walk make no duplicates and no endless list",
-          "[mcp][B55]") {
+          "[mcp][B55][mcp-11]") {
   ListedVault vault;
   McpTestPeer client(vault.server);
   int added = 0;

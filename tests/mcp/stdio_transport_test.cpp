@@ -279,7 +279,7 @@ TEST_CASE("a batch is answered in one line where the version has batches, and re
 }
 
 TEST_CASE("200 slow calls over stdio, cancelled at any time: never an answer after it",
-          "[mcp][B72]") {
+          "[mcp][B72][mcp-9]") {
   StdioClient client;
   client.initialize();
   SeededRandom random(7);

@@ -124,7 +124,7 @@ TEST_CASE("an action of a group is called with the scope of its operation", "[mc
   const auto refused =
       writer.request("tools/call", {{"name", "vault_manage"}, {"arguments", arguments}});
   CHECK(refused.http_status == 403);
-  CHECK(refused.message["error"]["data"]["scope"] == "vault:admin");
+  CHECK(refused.message["error"]["data"]["required_scopes"] == Json({"vault:admin"}));
 
   ToolClient admin({Scope::VaultAdmin});
   admin.dispatcher.behaviours["token_create"] = [](const Call&) {

@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <set>
+
 namespace indx {
 namespace {
 
@@ -126,17 +128,38 @@ TEST_CASE("arguments sent as JSON text are read, and other kinds are refused wit
   CHECK(list.error().reason == Reason::ValidationFailed);
 }
 
-TEST_CASE("an error is text with code, message and details, and never structured", "[mcp][B5]") {
-  for (const Reason reason : {Reason::ValidationFailed, Reason::Forbidden, Reason::NotFound,
-                              Reason::EtagMismatch, Reason::Conflict, Reason::TooLarge,
-                              Reason::RateLimited, Reason::AiUnavailable, Reason::Internal}) {
-    const Error error = make_error(reason, "What happened.", {{"path", "a.md"}});
-    const Json result = tool_error(error);
+TEST_CASE("every error is text with code, message, details and a next step, never structured",
+          "[mcp][B5]") {
+  const Registry registry = make_registry();
+  std::vector<const Operation*> failed = {nullptr};
+  for (const Operation& operation : registry.all()) failed.push_back(&operation);
+  const std::vector<Json> all_details = {Json::object(),
+                                         {{"path", "a.md"}},
+                                         {{"id", "01J"}},
+                                         {{"path", "a.md"}, {"version", 3}},
+                                         {{"view", "Open"}},
+                                         {{"retry_after_s", 2}},
+                                         {{"required_scopes", {"vault:write"}}}};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Reason::kCount); ++i)
+    for (const Operation* operation : failed)
+      for (const Json& details : all_details) {
+        const Error error = make_error(static_cast<Reason>(i), "What happened.", details);
+        INFO(error.name() << " of " << (operation ? operation->name : "nothing") << " "
+                          << details.dump());
+        const Json result = tool_error(error, operation);
 
-    CHECK(result["isError"] == true);
-    CHECK(Json::parse(text_at(result, 0)) == error.to_json());
-    CHECK_FALSE(result.contains("structuredContent"));
-  }
+        CHECK(result["isError"] == true);
+        CHECK(Json::parse(text_at(result, 0)) ==
+              Json{{"code", error.name()}, {"message", "What happened."}, {"details", details}});
+        REQUIRE(result["content"].size() == 2);
+        CHECK(text_at(result, 1).size() > 20);
+        CHECK(text_at(result, 1).ends_with('.'));
+        CHECK_FALSE(result.contains("structuredContent"));
+        if (error.is_retryable() && error.reason != Reason::AiQuotaExceeded)
+          CHECK(text_at(result, 1).find("repeat it") != std::string::npos);
+      }
+  const auto limited = make_error(Reason::RateLimited, "Too many.", {{"retry_after_s", 7}});
+  CHECK(text_at(tool_error(limited), 1).find("wait 7 s") != std::string::npos);
   CHECK(text_at(tool_error(make_error(Reason::EtagMismatch, "x")), 1).find("if_match") !=
         std::string::npos);
 }
@@ -154,9 +177,14 @@ TEST_CASE("advice after an error fits what failed", "[mcp][B5]") {
   CHECK(advice(job, "job_cancel").find("job_list") != std::string::npos);
   CHECK(advice(job, "job_cancel").find("vault_search") == std::string::npos);
   CHECK(advice(job, "token_create").find("token_list") != std::string::npos);
-  CHECK(advice(job, nullptr).empty());
-  CHECK(
-      advice(not_found("No version 3.", {{"path", "a.md"}, {"version", 3}}), "note_read").empty());
+  CHECK(advice(job, nullptr).find("vault_search") == std::string::npos);
+  const Error version = not_found("No version 3.", {{"path", "a.md"}, {"version", 3}});
+  CHECK(advice(version, "note_read").find("note_history") != std::string::npos);
+
+  const Error scope = make_error(Reason::Forbidden, "x", {{"required_scopes", {"vault:write"}}});
+  CHECK(advice(scope, "note_write").find("a token with the scopes") != std::string::npos);
+  const Error place = make_error(Reason::Forbidden, "It is hidden.", {{"path", ".obsidian/x.md"}});
+  CHECK(advice(place, "note_write").find("scopes") == std::string::npos);
 
   const std::string declined =
       advice(make_error(Reason::ConfirmationRequired, "The person declined."), "note_delete");
@@ -177,6 +205,23 @@ TEST_CASE("a refused call of a group is about the action that was asked for", "[
   CHECK(asked_operation(tool, &unknown).name == "note_read");
   CHECK(asked_operation(tool, &list).name == "note_read");
   CHECK(asked_operation(tool, nullptr).name == "note_read");
+}
+
+TEST_CASE("a call without an action is told those that its caller may use", "[mcp][B9]") {
+  const Registry registry = make_registry();
+  const auto tool = find_tool(registry, "vault_lists");
+  REQUIRE(tool);
+  const auto said = [&](std::set<Scope> scopes, const Json& arguments) {
+    const Principal caller = FakeMcpDispatcher::principal("c", std::move(scopes));
+    const auto meant = tool_arguments(*tool, arguments, &caller);
+    REQUIRE_FALSE(meant);
+    return meant.error().to_json().dump();
+  };
+  for (const Json& none : std::vector<Json>{Json::object(), {{"action", "nothing"}}}) {
+    CHECK(said({Scope::VaultRead}, none).find("task_list") != std::string::npos);
+    CHECK(said({Scope::VaultRead}, none).find("token_list") == std::string::npos);
+    CHECK(said({Scope::VaultAdmin}, none).find("token_list") != std::string::npos);
+  }
 }
 
 TEST_CASE("a long body is cut alike in text and structured, and both say so", "[mcp][B4]") {
@@ -254,6 +299,25 @@ TEST_CASE("the summary says what counts, in words that fit the number", "[mcp][B
                                {"hidden", 2},
                                {"diffs_left_out", 0}}) ==
         "Undid job 01J: 1 file restored, 1 left as changed since, 2 hidden from you and left.");
+  CHECK(
+      summary("job_revert", {{"job", "01J"},
+                             {"dry_run", false},
+                             {"message", "It is undone already: every file is as before the job."},
+                             {"restored", Json::array()},
+                             {"changed_since", {{{"path", "a.md"}}}}}) ==
+      "Nothing of job 01J was undone. It is undone already: every file is as before the job.");
+  CHECK(summary("ai_ask", {{"answer", "I don't know based on the indexed vault."},
+                           {"confidence", "low"},
+                           {"citations", Json::array()},
+                           {"warnings", {"unsupported_question"}}}) ==
+        "The notes do not answer this question, so there is no answer and no citation.");
+  CHECK(summary("ai_ask", {{"answer", "Late frost."},
+                           {"confidence", "high"},
+                           {"citations", {{{"path", "a.md"}}}},
+                           {"warnings", Json::array()}}) ==
+        "Answer from 1 citation (confidence high): Late frost.");
+  CHECK(summary("tag_list", {{"tags", {{{"tag", std::string(200, 't')}}}}}) ==
+        "Found 1 tag. First: " + std::string(120, 't') + "…");
   CHECK(summary("tag_rename", {{"from", "a"},
                                {"to", "b"},
                                {"dry_run", false},
@@ -306,7 +370,11 @@ TEST_CASE("while the index is filled, every summary of what reads it says so", "
     Json output = {{"indexing", true}};
     if (!operation.list.empty()) output[operation.list] = Json::array();
     CHECK(text_at(tool_result(operation, output, {}, latest()), 0).ends_with(kSaid));
-    output.erase("indexing");
+    output["indexed"] = {{"done", 1200}, {"total", 50000}};
+    CHECK(text_at(tool_result(operation, output, {}, latest()), 0)
+              .ends_with("The index is still being built (indexing, 1200 of 50000 files); ask "
+                         "again soon."));
+    for (const char* key : {"indexing", "indexed"}) output.erase(key);
     CHECK(text_at(tool_result(operation, output, {}, latest()), 0).find(kSaid) ==
           std::string::npos);
     ++seen;

@@ -90,6 +90,15 @@ TEST_CASE("a wrong value is refused with path, expected and actual", "[ops][A84]
   CHECK(details_of(Json{{"path", "a"}, {"count", 1.5}})["path"] == "count");
 }
 
+TEST_CASE("a refusal is a sentence", "[ops][A84]") {
+  const auto said = [](const Json& value) { return validate(kSample, value).error().message; };
+
+  CHECK(said({{"path", "a"}, {"count", "x"}}) ==
+        "`count` must be an integer from 1 to 20, not \"x\".");
+  CHECK(said({{"path", 1}}).starts_with("`path` must be a string"));
+  CHECK(said(Json::array({1})) == "The input must be an object, not an array of 1 items.");
+}
+
 TEST_CASE("all mistakes of an input are named at once", "[ops]") {
   const auto result = validate(kSample, Json{{"count", 0}, {"flag", 1}});
 

@@ -77,7 +77,9 @@ class FakeTaskDispatcher : public FakeMcpDispatcher {
       answer = std::move(found->second);
       waiting_.erase(found);
     }
-    answer({record(id)["result"], 200, id, false, false});
+    const Json job = record(id);
+    if (job["error"].is_null()) return answer({job["result"], 200, id, false, false});
+    answer({error_from_json(job["error"]), 500, id, false, false});
   }
   void tell(const std::string& id, const std::string& kind, const Json& data) {
     Event event;
@@ -105,7 +107,7 @@ class FakeTaskDispatcher : public FakeMcpDispatcher {
   /// Two jobs a page.
   Answer page(const Call& call) const {
     const std::string cursor = call.input.value("cursor", "0");
-    if (cursor.find_first_not_of("0123456789") != std::string::npos)
+    if (cursor.size() > 9 || cursor.find_first_not_of("0123456789") != std::string::npos)
       return mcp_answer(invalid("The cursor is not one of ours."));
     const auto from = static_cast<std::size_t>(std::stoul(cursor));
     const std::scoped_lock lock(mutex_);
@@ -121,6 +123,7 @@ class FakeTaskDispatcher : public FakeMcpDispatcher {
   Answer cancel(const Call& call) {
     const std::string id = call.input.value("id", "");
     const std::scoped_lock lock(mutex_);
+    if (!jobs_.contains(id)) return mcp_answer(not_found("You have no job with that id."));
     Json& job = jobs_.at(id);
     if (!job["finished_at"].is_null()) return mcp_answer(Json{{"job", job}});
     job["cancel_requested"] = true;

@@ -28,7 +28,7 @@ check() {
   local title=$1 out=$logs/check-${1// /-}.log
   shift
   printf '%s: ' "$title"
-  env "$@" timeout "$run_seconds" node "$work/check.mjs" > "$out" 2>&1 || status=1
+  env "$@" timeout "$run_seconds" "$node" "$work/check.mjs" > "$out" 2>&1 || status=1
   tail -1 "$out"
   grep -E '^(FAIL|skip)|Error' "$out" | sed 's/^/  /' || true
 }

@@ -12,8 +12,6 @@ if [ ${#sets[@]} -eq 0 ]; then sets=(stable 2025-11-25 2026-07-28); fi
 install_packages conformance
 suite_work=$work
 install_packages check  # the proxy that adds the token, which the suite cannot send
-node22=$(ls "$suite_work"/node_modules/node-linux-*/bin/node 2> /dev/null | head -1)
-if [ -z "$node22" ]; then node22=node; fi
 
 status=0
 # suite TITLE [NAME=VALUE…]: all sets against the server that runs
@@ -21,13 +19,13 @@ suite() {
   local title=$1 port set out name
   shift
   port=$(free_port)
-  TARGET=${url%/mcp} TOKEN=$write_token PORT=$port node "$work/inject.mjs" &
+  TARGET=${url%/mcp} TOKEN=$write_token PORT=$port "$node" "$work/inject.mjs" &
   children+=($!)
   wait_for_answer "http://127.0.0.1:$port/"
   for set in "${sets[@]}"; do
     out=$logs/conformance-$title-$set.log
     printf '%s, %s: ' "$title" "$set"
-    env "$@" URL="http://localhost:$port/mcp" SET="$set" OUT="$(mktemp -d -p "$logs")" timeout "$run_seconds" "$node22" "$suite_work/run.mjs" > "$out" 2>&1 || true
+    env "$@" URL="http://localhost:$port/mcp" SET="$set" OUT="$(mktemp -d -p "$logs")" timeout "$run_seconds" "$node" "$suite_work/run.mjs" > "$out" 2>&1 || true
     tail -1 "$out"
     if ! grep -q ' passed, ' "$out"; then status=1; fi
     for name in $(sed -n 's/^FAIL [^ ]* \([^ ]*\).*/\1/p' "$out"); do

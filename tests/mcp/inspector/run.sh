@@ -6,8 +6,6 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../harness.sh" "$1"
 
 install_packages conformance
-node22=$(ls "$work"/node_modules/node-linux-*/bin/node 2> /dev/null | head -1)
-if [ -z "$node22" ]; then node22=node; fi
 inspector=$(realpath "$work/node_modules/.bin/mcp-inspector")
 export HOME=$packages  # it keeps a catalog there
 start_server
@@ -19,7 +17,7 @@ inspect() {
   shift 2
   local target=("$url" --transport http --header "Authorization: Bearer $write_token")
   if [ "$transport" = stdio ]; then target=("$binary" mcp serve --stdio --vault "$vault" --transport stdio); fi
-  timeout 60 "$node22" "$inspector" --cli "${target[@]}" --protocol-era "$era" --format json -q "$@" 2>> "$logs/inspector.log"
+  timeout 60 "$node" "$inspector" --cli "${target[@]}" --protocol-era "$era" --format json -q "$@" 2>> "$logs/inspector.log"
 }
 # expect TITLE PYTHON_CONDITION TRANSPORT ERA ARGUMENT…: the condition is about `r`, the answer
 expect() {
@@ -39,6 +37,34 @@ sys.exit(0 if ($condition) else 1)" 2>> "$logs/inspector.log"; then
   fi
 }
 
+# count TITLE OK
+count() {
+  if [ "$2" = yes ]; then passed=$((passed + 1)) && echo "ok $1"; else failed=$((failed + 1)) && echo "FAIL $1"; fi
+}
+# expect_fan_out TRANSPORT ERA: searches, then reads all hits at once, each with a client of its own
+expect_fan_out() {
+  local title="$1, $2: all hits of a search are read at once" answers path got=yes read readers=()
+  answers=$(mktemp -d)
+  folders+=("$answers")
+  inspect "$1" "$2" --method tools/call --tool-name vault_search --tool-args-json '{"q":"salt beans","limit":4}' |
+    python3 -c 'import json, sys
+r = json.load(sys.stdin)
+for hit in r.get("result", r)["structuredContent"]["results"]: print(hit["path"])' > "$answers/paths" 2>> "$logs/inspector.log" || got=no
+  while IFS= read -r path; do
+    inspect "$1" "$2" --method tools/call --tool-name note_read --tool-args-json "{\"path\":\"$path\"}" > "$answers/${#readers[@]}.json" < /dev/null &
+    readers+=($!)
+  done < "$answers/paths"
+  for read in "${readers[@]}"; do wait "$read" || got=no; done
+  [ ${#readers[@]} -gt 1 ] || got=no
+  for read in "${!readers[@]}"; do
+    python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+sys.exit(0 if r.get("result", r)["structuredContent"]["path"] == sys.argv[2] else 1)' \
+      "$answers/$read.json" "$(sed -n "$((read + 1))p" "$answers/paths")" 2>> "$logs/inspector.log" || got=no
+  done
+  count "$title" "$got"
+}
+
 : > "$logs/inspector.log"
 for transport in http stdio; do
   for era in legacy modern; do
@@ -50,6 +76,7 @@ for transport in http stdio; do
     expect 'prompts are listed' 'any(p["name"] == "weekly_review" for p in r["prompts"])' "${on[@]}" --method prompts/list
     expect 'a resource is read' '"Quillmoor" in r["contents"][0]["text"]' "${on[@]}" --method resources/read --uri vault://Home.md
     expect 'search finds a note' 'len(r["structuredContent"].get("hits") or r["structuredContent"]["results"]) > 0' "${call[@]}" vault_search --tool-args-json '{"q":"salt beans"}'
+    expect_fan_out "${on[@]}"
     "$binary" --vault "$vault" note update "$note" --body first > /dev/null
     etag=$(inspect "${call[@]}" note_read --tool-args-json "{\"path\":\"$note\"}" | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r.get("result", r)["structuredContent"]["etag"])' 2>> "$logs/inspector.log" || true)
     patch="{\"path\":\"$note\",\"ops\":[{\"op\":\"append_body\",\"markdown\":\"second\"}],\"if_match\":\"$etag\"}"

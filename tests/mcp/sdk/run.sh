@@ -6,7 +6,7 @@
 install_packages sdk
 start_server
 cd "$work"
-timeout "$run_seconds" node list_tools.mjs "$binary" "$vault" "$url" "$owner_token" "$read_token"
+timeout "$run_seconds" "$node" list_tools.mjs "$binary" "$vault" "$url" "$owner_token" "$read_token"
 status=0
-for version in v1 v2; do timeout "$run_seconds" node "$version.mjs" "$binary" "$vault" "$url" "$write_token" || status=1; done
+for version in v1 v2; do timeout "$run_seconds" "$node" "$version.mjs" "$binary" "$vault" "$url" "$write_token" || status=1; done
 exit "$status"
