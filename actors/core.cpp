@@ -212,6 +212,7 @@ Result<Principal> Core::authenticate(const std::string& token) {
       INDX_TRY(read_state([&](Database& db) { return TokenStore(db).find(token); }));
   if (!record) return refuse();
   Principal principal{.subject = record->id, .path_globs = record->path_globs};
+  principal.is_owner = key == parts.owner_token_hash;
   for (const auto& scope : record->scopes)
     if (const auto parsed = parse_scope(scope)) principal.scopes.insert(*parsed);
   // Jobs, events and tokens of others reach beyond any folder: a token bound to folders is no

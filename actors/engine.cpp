@@ -258,8 +258,10 @@ Status EngineImpl::prepare() {
 
 Status EngineImpl::make_owner_token(State& state) {
   owner_token_ = std::string(trim(read_file(owner_token_path())));
+  parts_->owner_token_hash = sha256_hex(owner_token_);
   if (!owner_token_.empty() && INDX_TRY(state.tokens.find(owner_token_))) return {};
   owner_token_ = "indx_" + parts_->random.hex(16);
+  parts_->owner_token_hash = sha256_hex(owner_token_);
   INDX_TRY(state.tokens.add({.id = "tok_" + parts_->random.hex(8),
                              .name = "owner",
                              .scopes = {"vault:read", "vault:write", "vault:admin"},
@@ -491,20 +493,23 @@ Result<std::unique_ptr<Engine>> Engine::start(const Config& config, const Regist
   return std::unique_ptr<Engine>(std::move(engine));
 }
 
+std::optional<LiveServer> announced_server(const Config& config) {
+  const auto json = Json::parse(read_file(config.index_dir + "/server.json"), nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  LiveServer server;
+  server.url = json.value("url", "");
+  server.socket_path = json.value("socket", "");
+  server.pid = json.value("pid", 0);
+  server.version = json.value("version", "");
+  server.is_indexing = json.value("indexing", false);
+  return server;
+}
+
 Result<std::optional<LiveServer>> find_live_server(const Config& config) {
   auto lock = VaultLock::acquire(config.vault_dir);
   if (lock.has_value()) return std::optional<LiveServer>();
   if (lock.error().reason != Reason::VaultLocked) return lock.error();
-  const auto json = Json::parse(read_file(config.index_dir + "/server.json"), nullptr, false);
-  LiveServer server;
-  if (json.is_object()) {
-    server.url = json.value("url", "");
-    server.socket_path = json.value("socket", "");
-    server.pid = json.value("pid", 0);
-    server.version = json.value("version", "");
-    server.is_indexing = json.value("indexing", false);
-  }
-  return std::optional(server);
+  return std::optional(announced_server(config).value_or(LiveServer()));
 }
 
 }  // namespace indx

@@ -60,6 +60,9 @@ struct LiveServer {
   std::string version;
   bool is_indexing = false;  ///< a command that indexes and takes no calls
 };
+/// The holder of the vault; nullopt: there is none. Takes the lock for a moment to find out.
 Result<std::optional<LiveServer>> find_live_server(const Config& config);
+/// What the last holder said of itself, whether or not it lives; nullopt: it ended in order.
+std::optional<LiveServer> announced_server(const Config& config);
 
 }  // namespace indx

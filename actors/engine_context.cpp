@@ -389,8 +389,11 @@ Result<std::vector<Json>> EngineContext::list() {
 }
 
 Result<bool> EngineContext::revoke(const std::string& id) {
-  const bool revoked = INDX_TRY(core_.change_for<bool>(
-      [id](State& state) { return state.tokens.revoke(id, state.clock.now()); }));
+  const bool revoked = INDX_TRY(core_.change_for<bool>([id](State& state) -> Result<bool> {
+    const bool was_live = INDX_TRY(state.tokens.revoke(id, state.clock.now()));
+    if (was_live) INDX_TRY(state.cancel_jobs_of(id));
+    return was_live;
+  }));
   core_.forget_tokens();
   if (revoked) core_.end_streams_of(id);
   return revoked;

@@ -189,6 +189,24 @@ Result<Job> State::request_cancel(const JobId& id) {
   return std::move(ended.job);
 }
 
+Status State::cancel_jobs_of(const std::string& subject) {
+  JobFilter live{.subject = subject};
+  for (auto state = JobState::Scheduled; !is_final(state);
+       state = static_cast<JobState>(static_cast<int>(state) + 1))
+    live.states.push_back(state);
+  // Looked for anew after each page: a job that is over lets others of the same chain end too.
+  while (true) {
+    const auto page = INDX_TRY(queue.list(live, 500, ""));
+    bool is_one_asked = false;
+    for (const Job& job : page.jobs) {
+      if (job.cancel_requested) continue;
+      INDX_TRY(request_cancel(job.id));
+      is_one_asked = true;
+    }
+    if (!is_one_asked) return {};
+  }
+}
+
 Status State::rescue_orphans(bool with_jobs, const JobStore::HasBegun& has_begun) {
   const auto rescued =
       with_jobs ? INDX_TRY(queue.rescue(settings.instance, true, has_begun)) : std::vector<Job>();

@@ -85,6 +85,8 @@ class State {
   Result<bool> end_try(const Job& claimed, const Lease& lease, const JobOutcome& outcome);
   Status set_progress(const Lease& lease, const JobProgress& progress, const std::string& subject);
   Result<Job> request_cancel(const JobId& id);
+  /// The same for all jobs of somebody who may do nothing any more.
+  Status cancel_jobs_of(const std::string& subject);
 
   // What operators do; each is an event that tells `by` whom. Errors as those of JobStore.
   Result<Job> cancel(const JobId& id, const ActBy& by);

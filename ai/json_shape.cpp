@@ -1,5 +1,6 @@
 #include "ai/json_shape.hpp"
 
+#include "base/json_depth.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 
@@ -104,6 +105,7 @@ std::vector<std::string> shape_errors(const Json& value, const Json& schema) {
 }
 
 std::optional<Json> parse_untrusted_json(std::string_view text) {
+  if (holds_zero_byte(text)) return std::nullopt;
   bool too_deep = false;
   const auto watch_depth = [&](int depth, Json::parse_event_t, Json&) {
     too_deep = too_deep || depth > kMaxDepth;

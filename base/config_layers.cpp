@@ -157,6 +157,7 @@ Result<std::string> read_config_text(const std::string& index_dir) {
 Result<Json> parse_config_text(const std::string& text, std::vector<std::string>* warnings) {
   if (is_nested_deeper(text, kMaxJsonLevels))
     return bad_file(cat(kConfigFileName, " is nested deeper than ", kMaxJsonLevels, " levels."));
+  if (holds_zero_byte(text)) return bad_file(cat(kConfigFileName, " holds a zero byte."));
   Json document;
   try {
     document = Json::parse(text);

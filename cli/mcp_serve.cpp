@@ -1,19 +1,18 @@
 #include "cli/mcp_serve.hpp"
 
-#include "actors/engine.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "cli/output.hpp"
 #include "cli/place.hpp"
 #include "cli/signals.hpp"
-#include "http/rest.hpp"
-#include "http/server.hpp"
-#include "mcp/http_transport.hpp"
+#include "cli/vault_host.hpp"
 #include "mcp/stdio_transport.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <fcntl.h>
+#include <functional>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -57,43 +56,6 @@ class StdioClient {
   const SignalWatch signals_{[stop = stop_] { stop.cancel(CancelReason::Requested); }};
 };
 
-/// Holds the vault for longer than one command, so others must be able to call: the local socket
-/// listens (G10).
-int serve_here(Engine& engine, const Registry& registry, const StdioClient& client) {
-  const auto dispatcher = make_dispatcher(registry, engine);
-  Router router;
-  add_rest_routes(router, *dispatcher);
-  const auto mcp = make_mcp_http(*dispatcher, mcp_options(engine.config()));
-  mcp->add_routes(router);
-  ServerConfig listener;
-  listener.host.clear();
-  listener.unix_socket = engine.config().index_dir + "/socket";
-  listener.workers = 2;
-  std::unique_ptr<HttpServer> server;
-  if (listener.unix_socket.size() <= kMaxSocketPath) {
-    auto started =
-        HttpServer::start(listener, [&router](const HttpRequest& request, Responder responder) {
-          router.handle(request, std::move(responder));
-        });
-    if (started)
-      server = std::move(*started);
-    else
-      log_warn("other commands cannot reach this process",
-               Json{{"reason", started.error().message}});
-  } else {
-    log_warn("other commands cannot reach this process: the path of its socket would be too long");
-  }
-  if (server)
-    if (const auto announced = engine.announce("", listener.unix_socket); !announced)
-      log_error("other processes will not find this one");
-  const int code = client.serve(*dispatcher);
-  if (server) server->drain();
-  engine.stop();
-  mcp->stop();
-  if (server) server->stop();
-  return code;
-}
-
 /// Says early, in the host's log, what every call would meet: a bad token, no server. Waits for
 /// nothing.
 void check_remote(Dispatcher& dispatcher, const Principal& principal) {
@@ -108,6 +70,19 @@ void check_remote(Dispatcher& dispatcher, const Principal& principal) {
                                   {"reason", answer.result.error().message}});
                   },
                   {});
+}
+
+/// At the process that holds the vault, and at its successor, which may be this one.
+int serve_at(const LiveServer& server, const Config& config, const Registry& registry,
+             const StdioClient& client) {
+  std::optional<VaultKeeper> keeper;
+  std::function<bool(const CancelToken&)> revive;
+  if (has_usable_socket(server)) {
+    keeper.emplace(config, registry);
+    revive = [&keeper](const CancelToken& cancel) { return keeper->ensure(cancel); };
+  }
+  const auto dispatcher = connect_to(server, config, "", registry, revive);
+  return dispatcher ? client.serve(**dispatcher) : print_error(dispatcher.error());
 }
 
 }  // namespace
@@ -131,12 +106,6 @@ McpOptions mcp_options(const Config& config) {
   options.sessions = {.max_sessions = static_cast<std::size_t>(config.mcp.max_sessions),
                       .idle = config.mcp.session_idle};
   return options;
-}
-
-/// The client is gone, so nobody waits for what does not stop in time: the next start settles it.
-void drop_stuck_work() {
-  log_warn("work that did not stop in time was cut off; the next start goes on with it");
-  ::_exit(0);
 }
 
 Result<Principal> mcp_principal(const Json& input) {
@@ -200,14 +169,11 @@ int run_mcp_serve(const Invocation& invocation, const Environment& env, const Re
         return print_error(
             invalid("The live server has no local socket, so `path:` scopes cannot be passed on; "
                     "make a token with these globs instead."));
-      const auto dispatcher = connect_to(**server, *config, "", registry);
-      return dispatcher ? client.serve(**dispatcher) : print_error(dispatcher.error());
+      return serve_at(**server, *config, registry, client);
     }
-    EngineOptions options;
-    options.on_stuck_stop = drop_stuck_work;
-    auto engine = Engine::start(*config, registry, options);
-    if (!engine && engine.error().reason == Reason::VaultLocked && attempt < 2) continue;
-    return engine ? serve_here(**engine, registry, client) : print_error(engine.error());
+    const auto host = VaultHost::start(*config, registry);
+    if (!host && host.error().reason == Reason::VaultLocked && attempt < 2) continue;
+    return host ? client.serve((*host)->dispatcher()) : print_error(host.error());
   }
 }
 

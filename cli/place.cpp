@@ -16,15 +16,6 @@ namespace {
 
 constexpr std::chrono::seconds kWaitForAddress{5};
 
-/// A killed server leaves its address behind, and a short command may hold the lock now.
-bool is_gone(const LiveServer& server) {
-  return server.pid > 0 && ::kill(server.pid, 0) != 0 && errno == ESRCH;
-}
-
-bool is_reachable(const LiveServer& server) {
-  return !is_gone(server) && (has_usable_socket(server) || !server.url.empty());
-}
-
 Error busy_error(const LiveServer& server) {
   const Json details{{"pid", server.pid}};
   if (server.is_indexing && !is_gone(server))
@@ -100,6 +91,14 @@ Result<Config> load_vault_config(const GlobalFlags& global, const Environment& e
   return config;
 }
 
+bool is_gone(const LiveServer& server) {
+  return server.pid > 0 && ::kill(server.pid, 0) != 0 && errno == ESRCH;
+}
+
+bool is_reachable(const LiveServer& server) {
+  return !is_gone(server) && (has_usable_socket(server) || !server.url.empty());
+}
+
 bool has_usable_socket(const LiveServer& server) {
   std::error_code error;
   return !server.socket_path.empty() && server.socket_path.size() <= kMaxSocketPath &&
@@ -119,8 +118,10 @@ Result<std::optional<LiveServer>> wait_for_live_server(const Config& config, boo
 }
 
 Result<std::unique_ptr<Dispatcher>> connect_to(const LiveServer& server, const Config& config,
-                                               const std::string& token, const Registry& registry) {
+                                               const std::string& token, const Registry& registry,
+                                               std::function<bool(const CancelToken&)> revive) {
   RemoteTarget target;
+  target.revive = std::move(revive);
   target.base = has_usable_socket(server) ? "unix:" + percent_encode(server.socket_path, true) + ":"
                                           : server.url;
   target.token = token;

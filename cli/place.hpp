@@ -5,6 +5,7 @@
 #include "cli/global_flags.hpp"
 #include "ops/dispatch.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,9 +51,14 @@ Result<Config> load_vault_config(const GlobalFlags& global, const Environment& e
 /// then `vault_locked`. With `indexes` one that indexes and takes no calls is not waited for.
 Result<std::optional<LiveServer>> wait_for_live_server(const Config& config, bool indexes = false);
 
-/// Calls to the live holder, with the owner's token unless `token` is given.
+/// Calls to the live holder, with the owner's token unless `token` is given. `revive`: see
+/// RemoteTarget.
 Result<std::unique_ptr<Dispatcher>> connect_to(const LiveServer& server, const Config& config,
-                                               const std::string& token, const Registry& registry);
+                                               const std::string& token, const Registry& registry,
+                                               std::function<bool(const CancelToken&)> revive = {});
+/// A killed server leaves its address behind, and a short command may hold the lock now.
+bool is_gone(const LiveServer& server);
+bool is_reachable(const LiveServer& server);
 /// `vault_locked`, naming the process and where it listens.
 Error locked_error(const LiveServer& server, const std::string& advice);
 /// Whether calls to it go over its socket, where a caller's narrowed rights are honoured.

@@ -25,6 +25,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kShortAnswer{120000};
+/// One that is stopping refuses calls for about a second before another can take its place.
+constexpr int kMostRevivals = 50;
+constexpr milliseconds kRevivalPause{100};
 
 bool has_query(const std::string& method) {
   return method == "GET" || method == "HEAD" || method == "DELETE";
@@ -138,10 +141,16 @@ class RemoteDispatcher : public Dispatcher {
           cat(std::exchange(separator, '&'), "kinds=", percent_encode(join(filter.kinds, ",")));
     if (!filter.jobs.empty())
       target += cat(separator, "jobs=", percent_encode(join(filter.jobs, ",")));
-    auto subscription =
-        std::make_unique<RemoteSubscription>(wire_, target, last_event_id, std::move(sink));
-    INDX_TRY(subscription->open());
-    return std::unique_ptr<Subscription>(std::move(subscription));
+    for (int i = 0;; ++i) {
+      auto subscription = std::make_unique<RemoteSubscription>(wire_, target, last_event_id, sink);
+      const auto opened = subscription->open();
+      if (opened) return std::unique_ptr<Subscription>(std::move(subscription));
+      const auto& revive = wire_->target.revive;
+      if (!revive || i == kMostRevivals || !opened.error().is_retryable() ||
+          !revive(wire_->closing))
+        return opened.error();
+      std::this_thread::sleep_for(kRevivalPause);
+    }
   }
 
  private:
@@ -198,7 +207,29 @@ class RemoteDispatcher : public Dispatcher {
     return answer;
   }
 
+  /// Made again while nobody takes it, where somebody can be found who does.
   Answer exchange(const Call& call, bool is_async, const OnEvent& progress) {
+    Answer answer = exchange_once(call, is_async, progress);
+    const auto& revive = wire_->target.revive;
+    for (int i = 0; revive && i < kMostRevivals && !call.cancel.is_cancelled(); ++i) {
+      if (answer.result || !was_not_taken(*call.operation, answer.result.error()) ||
+          !revive(call.cancel))
+        break;
+      std::this_thread::sleep_for(kRevivalPause);
+      answer = exchange_once(call, is_async, progress);
+    }
+    return answer;
+  }
+
+  /// Whether nothing came of a call, or nothing that another one would do twice.
+  static bool was_not_taken(const Operation& operation, const Error& error) {
+    if (error.reason == Reason::Draining) return true;
+    if (error.reason != Reason::Unavailable || !error.details.is_object()) return false;
+    const auto cause = error.details.value("cause", Json());
+    return cause == "connect" || (cause == "lost" && operation.effect == Effect::Reads);
+  }
+
+  Answer exchange_once(const Call& call, bool is_async, const OnEvent& progress) {
     Json input = call.input;
     // A body has no name; the operation has a field for it.
     if (call.upload && !call.upload->name.empty() && !input.contains("name") &&

@@ -30,6 +30,8 @@ Result<Json> parse_json_body(const std::string& text) {
       throw BodyRefusal{cat("The body has the key `", value.get<std::string>(), "` twice.")};
     return true;
   };
+  if (const auto zero = text.find('\0'); zero != text.npos)
+    return invalid(cat("The body is not JSON (byte ", zero + 1, ")."), {{"byte", zero + 1}});
   try {
     Json body = Json::parse(text, check);
     if (const auto number = oversized_integer(text)) return number_too_large("The body", *number);

@@ -72,11 +72,21 @@ void refuse(OpenCall& call, const Operation& operation, Consent consent) {
 void Confirmation::ask_first(const McpRequest& request, const Operation& operation,
                              const Json& input, std::function<void()> go_on) const {
   const McpPeer& peer = request.peer;
-  if (!operation.asks_person(input) || !can_show_form(peer)) return go_on();
+  if (!operation.may_ask_person() || !can_show_form(peer)) return go_on();
+  // First what anyone can see: a person is not asked for what cannot be done.
+  const auto valid = validate(operation.input, input);
+  if (!valid) return request.call->answer_result(tool_error(valid.error(), &operation));
+  if (!operation.asks_person(*valid)) return go_on();
   Json form = form_of(peer, operation, input);
   if (peer.protocol->era == Era::Modern)
     return ask_modern(request, operation, std::move(form), go_on);
-  if (!request.call->can_notify()) return go_on();  // there is no stream on which to ask
+  if (!request.call->can_notify())
+    return request.call->answer_result(tool_error(
+        make_error(Reason::ConfirmationRequired,
+                   cat("A person has to allow ", operation.name,
+                       ", and without a stream nobody can be asked: accept text/event-stream."),
+                   {{"tool", operation.name}}),
+        &operation));
   ask_legacy(request, operation, std::move(form), std::move(go_on));
 }
 
@@ -114,8 +124,8 @@ void Confirmation::ask_modern(const McpRequest& request, const Operation& operat
     const Consent consent = response ? consent_of(*response) : Consent::Unclear;
     if (verdict == RequestStates::Verdict::Valid) {
       if (consent == Consent::Given && states_.use(*state)) return go_on();
-      if (consent != Consent::Given && consent != Consent::Unclear)
-        return refuse(*call, operation, consent);
+      if (consent != Consent::Given && consent != Consent::Unclear && states_.use(*state))
+        return refuse(*call, operation, consent);  // a no is said once, as a yes is
     }
   }
   call->answer_result(

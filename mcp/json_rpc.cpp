@@ -27,6 +27,7 @@ RpcFault no_json() {
 
 /// The value of the text, or why there is none.
 std::variant<Json, RpcFault> parse_json(std::string_view text) {
+  if (holds_zero_byte(text)) return no_json();
   if (is_nested_deeper(text, kMaxNesting)) {
     if (!Json::accept(text)) return no_json();  // makes no value, and does not recurse
     return invalid_request("The message is nested too deeply.");
@@ -67,19 +68,22 @@ RpcParsed read_message(Json json, const std::optional<std::string_view>& oversiz
   const Json id = has_id && is_request_id(json["id"]) ? json["id"] : Json(nullptr);
   if (json.value("jsonrpc", Json()) != "2.0")
     return invalid_request("jsonrpc must be \"2.0\".", id);
-  if (has_id && id.is_null()) return invalid_request("id must be a string or an integer.");
+  // Nobody may answer those, whatever their id is.
+  const bool is_response =
+      !json.contains("method") && (json.contains("result") || json.contains("error"));
+  if (has_id && id.is_null() && !is_response)
+    return invalid_request("id must be a string or an integer.");
   // Which id is meant, nobody can tell; so the answer bears none.
-  if (has_id && members != json.size())
+  if (has_id && members != json.size() && !is_response)
     return invalid_request("The message has a member twice, such as id or method.");
   const bool is_notification = !has_id && json.contains("method") && json["method"].is_string();
-  if (oversized && !is_notification)
+  if (oversized && !is_notification && !is_response)
     return invalid_request(number_too_large("The message", *oversized).message, id);
 
   RpcMessage message;
   message.id = id;
-  if (!json.contains("method")) {
-    if (!has_id || (!json.contains("result") && !json.contains("error")))
-      return invalid_request("method is missing.", id);
+  if (!json.contains("method") && !is_response) return invalid_request("method is missing.", id);
+  if (is_response) {
     message.kind = RpcMessage::Kind::Response;
     message.result = json.value("result", Json());
     message.error = json.value("error", Json());

@@ -45,7 +45,7 @@ void answer_resource_error(const McpRequest& request, const Error& error, const 
     return request.call->answer_fault(is_modern ? kRpcInvalidParams : kRpcResourceNotFound,
                                       missing_resource().message, {{"uri", uri}});
   }
-  const bool is_theirs = error.code() == ErrorCode::InvalidArgument ||
+  const bool is_theirs = is_missing || error.code() == ErrorCode::InvalidArgument ||
                          error.code() == ErrorCode::TooLarge ||
                          error.code() == ErrorCode::Unprocessable;
   Json data = error.to_json();

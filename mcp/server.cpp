@@ -1,5 +1,6 @@
 #include "mcp/server.hpp"
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #ifdef INDX_MCP_FIXTURES
@@ -100,7 +101,12 @@ std::shared_ptr<OpenCall> McpServer::request(const McpPeer& peer, const RpcMessa
   if (peer.protocol && peer.protocol->era == Era::Modern)
     reply = std::make_shared<ModernReply>(std::move(reply), message, *peer.protocol);
   auto call = peer.calls->open(message.id, std::move(reply));
-  run({peer, message, call});
+  try {
+    run({peer, message, call});
+  } catch (const std::exception& error) {  // one bad call must not end the service of all
+    log_error("a method of MCP threw", {{"method", message.method}, {"what", error.what()}});
+    call->answer_fault(kRpcInternalError, "The server failed to handle this request.");
+  }
   return call;
 }
 

@@ -58,6 +58,10 @@ Result<std::shared_ptr<ResourceSubscriber>> SubscriptionMethods::subscriber_of(
     if (session && session->channel)
       session->channel->send(rpc_notification(method, std::move(params)));
   };
+  role.on_revoked = [weak = std::weak_ptr(peer.session)] {
+    const auto session = weak.lock();
+    if (session && session->channel) session->channel->close();
+  };
   auto made = std::make_shared<ResourceSubscriber>(std::move(role), services_.dispatcher, alarm_,
                                                    services_.options.subscriptions);
   INDX_TRY(feeds_->join(made));

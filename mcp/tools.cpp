@@ -220,7 +220,7 @@ std::string how_to_continue(const Operation& operation, const Json& output,
   if (!job_id.empty() && !lists.empty())
     return cat("To see the rest page by page, call vault_lists with action job_result, id ", job_id,
                " and list ", join(lists, " or "), ".");
-  if (operation.name == "job_get")
+  if (!job_id.empty() && member(output, "job"))
     return cat("`indx job get ", job_id, "` on the command line shows it whole.");
   const std::array<std::pair<const char*, const char*>, 5> narrower = {
       {{"limit", "a lower limit"},
@@ -241,9 +241,10 @@ std::string how_to_continue(const Operation& operation, const Json& output,
   return cat("To see the rest, ", join(texts, ", or "), '.');
 }
 
-/// The job that keeps a result: the one that made it, or that was looked at.
-std::string kept_by(const Operation& operation, const Json& input, const std::string& job_id) {
-  return operation.name == "job_get" ? input.value("id", "") : job_id;
+/// The job that keeps a result: the one that made it, or whose record it shows.
+std::string kept_by(const Json& output, const std::string& job_id) {
+  const Json* shown = member(output, "job");
+  return shown ? string_member(*shown, "id").value_or(job_id) : job_id;
 }
 
 }  // namespace
@@ -276,7 +277,7 @@ Json tool_result(const Operation& operation, const Json& output,
   std::string summary = tool_summary(operation, input, portable);
   if (!cuts.empty())
     summary += cat(" The result is cut: ", shown_cuts(cuts), ". ",
-                   how_to_continue(operation, portable, kept_by(operation, input, job_id), cuts));
+                   how_to_continue(operation, portable, kept_by(portable, job_id), cuts));
   Json result = {{"content", Json::array({text_block(summary), text_block(dump_rpc(shown))})}};
   if (protocol.has_structured_content) result["structuredContent"] = shown;
   result["isError"] = false;

@@ -179,6 +179,8 @@ struct Operation {
   Error lacks_role() const;
   /// Whether a person should say yes to a call with this input first.
   bool asks_person(const Json& input_data) const;
+  /// Whether some call of it does.
+  bool may_ask_person() const { return wants_consent || effect == Effect::Destructive; }
   /// Whether an Idempotency-Key means something: the call changes something or may cost money
   /// (G16).
   bool takes_idempotency_key() const { return effect != Effect::Reads || needs_provider; }

@@ -26,6 +26,7 @@ struct Principal {
   std::set<Scope> scopes;
   std::vector<std::string> path_globs;  ///< empty: the whole vault
   std::string request_id;
+  bool is_owner = false;  ///< by the token in the index folder, which only its owner can read
 
   bool has(Scope scope) const;
   PathScope path_scope() const { return {path_globs, {}}; }

@@ -27,7 +27,7 @@ Operation token_revoke() {
   using namespace token_revoke_op;
   return define<Input, Output>({
       .name = "token_revoke",
-      .summary = "End an access token at once.",
+      .summary = "End an access token at once, and its streams and jobs with it.",
       .scopes = {Scope::VaultAdmin},
       .route = {"DELETE", "/v1/tokens/{id}"},
       .cli_positional = {"id"},

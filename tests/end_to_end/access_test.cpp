@@ -118,6 +118,30 @@ TEST_CASE("a token is nowhere on disk in plain text and ends at once when revoke
   CHECK(log.find(secret) == std::string::npos);
 }
 
+TEST_CASE("the jobs of a token end with it, and no others", "[end_to_end][A82]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  RunningServer server(vault);
+  const auto made = server.make_token({"vault:write"});
+  REQUIRE(server.call("POST", "/v1/queue/pause", Json::object()).status == 200);
+  const auto begin = [&](const std::string& token) -> std::string {
+    const auto reply = server.call_as(token, "POST", "/v1/tags/rename?async=true",
+                                      {{"from", "project"}, {"to", "work"}});
+    INFO(reply.body);
+    REQUIRE(reply.status == 202);
+    return reply.body["data"]["job"]["id"];
+  };
+  const auto theirs = begin(made["token"]), ours = begin(server.token());
+
+  CHECK(server.call("DELETE", "/v1/tokens/" + made["id"].get<std::string>()).status == 200);
+
+  const auto state = [&](const std::string& id) -> std::string {
+    return server.call("GET", "/v1/jobs/" + id).body["data"]["job"]["state"];
+  };
+  CHECK(state(theirs) == "cancelled");
+  CHECK(state(ours) != "cancelled");
+}
+
 TEST_CASE("a burst over a token's limit is refused for a while, other tokens are not",
           "[end_to_end][A83]") {
   const TempFolder vault;

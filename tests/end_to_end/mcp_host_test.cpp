@@ -281,6 +281,78 @@ TEST_CASE("eight hosts on one vault are served by one indexer", "[end_to_end][B7
   check_index(vault);
 }
 
+TEST_CASE("when the host that holds the vault goes, another takes its place",
+          "[end_to_end][B7][B8]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  auto first = start_host(vault);
+  REQUIRE(wait_for_answer(*first, 1));
+  const auto second = start_host(vault), third = start_host(vault);
+  const auto writes = [&](const Process& host, int id) {
+    host.write(host_call(id, "note_write", {{"path", cat("Note ", id, ".md")}, {"body", "x"}}));
+    INFO(host.err());
+    REQUIRE(wait_for_answer(host, id));
+    CHECK_FALSE(host_answer(host.out(), id)["result"].value("isError", false));
+    CHECK(trim(vault.read(cat("Note ", id, ".md"))) == "x");
+  };
+  writes(*second, 2);
+  writes(*third, 3);
+
+  SECTION("killed") {
+    first->signal(SIGKILL);
+    writes(*second, 4);
+  }
+  SECTION("in order") {
+    first->close_input();
+    writes(*third, 4);
+  }
+  SECTION("asked to") {
+    first->signal(SIGTERM);
+    writes(*second, 4);
+  }
+  CHECK(first->wait().has_value());
+  writes(*second, 5);
+  writes(*third, 6);
+  const auto fourth = start_host(vault);
+  writes(*fourth, 7);
+
+  // And the one that took it over may go as well.
+  const bool second_holds = has_open(second->pid(), "index.db");
+  CHECK(second_holds != has_open(third->pid(), "index.db"));
+  const auto& holder = second_holds ? second : third;
+  const auto& guest = second_holds ? third : second;
+  holder->close_input();
+  CHECK(holder->wait(kLongestEnd) == 0);
+  writes(*guest, 8);
+  writes(*fourth, 9);
+  for (const auto* host : {&guest, &fourth}) {
+    (*host)->close_input();
+    CHECK((*host)->wait(kLongestEnd) == 0);
+  }
+  check_index(vault);
+}
+
+TEST_CASE("a host finds its jobs whether or not it is the one that holds the vault",
+          "[end_to_end][B7]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  vault.write("Tagged.md", "# T\n\n#old\n");
+  const auto alone = start_host(vault);
+  REQUIRE(wait_for_answer(*alone, 1));
+  alone->write(host_line(2, "tools/call",
+                         {{"name", "tag_rename"},
+                          {"arguments", {{"from", "old"}, {"to", "new"}}},
+                          {"task", Json::object()}}));
+  INFO(alone->err());
+  REQUIRE(wait_for_answer(*alone, 2));
+  const std::string task = host_answer(alone->out(), 2)["result"]["task"]["taskId"];
+
+  const auto beside = start_host(vault);
+  beside->write(host_line(2, "tasks/get", {{"taskId", task}}));
+  REQUIRE(wait_for_answer(*beside, 2));
+  CHECK(host_answer(beside->out(), 2)["result"]["taskId"] == task);
+}
+
 TEST_CASE("a host that goes away in any way takes the process with it, and the index stays whole",
           "[end_to_end][B7]") {
   const TempFolder vault;

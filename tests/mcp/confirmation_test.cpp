@@ -1,5 +1,6 @@
 #include "mcp/confirmation.hpp"
 
+#include "mcp/catalog.hpp"
 #include "ops/operation.hpp"
 #include "tests/support/fake_task_dispatcher.hpp"
 
@@ -137,9 +138,40 @@ TEST_CASE("clients that cannot ask call as they always did", "[mcp]") {
   CHECK(deletes_at_once("2025-11-25", Json::object()));
   CHECK(deletes_at_once("2025-11-25", {{"elicitation", {{"url", Json::object()}}}}));
   CHECK(deletes_at_once("2025-03-26", kCanAsk));
-  CHECK(deletes_at_once("2025-11-25", kCanAsk, false));
   CHECK(deletes_at_once("2026-07-28", Json::object()));
-  CHECK(setup.deleted() == 5);
+  CHECK(setup.deleted() == 4);
+}
+
+TEST_CASE("a client that can ask, and has no stream on which to be asked, is refused", "[mcp]") {
+  AskingServer setup;
+  McpTestClient client(*setup.server, "2025-11-25", kCanAsk);
+  const auto reply =
+      client.request("tools/call", {{"name", "note_delete"}, {"arguments", kDelete}}, false);
+  CHECK(code_of_refusal(reply->message()) == "confirmation_required");
+  CHECK(setup.deleted() == 0);
+}
+
+TEST_CASE("arguments of any type are answered before a person is asked", "[mcp]") {
+  AskingServer setup;
+  const auto& registry = setup.dispatcher.registry();
+  for (const std::string_view version : {"2025-11-25", "2026-07-28"}) {
+    McpTestClient client(*setup.server, version, kCanAsk);
+    client.peer.principal.scopes.insert(Scope::VaultAdmin);
+    for (const Tool& tool : tools_of(registry, client.peer.principal, {true, true}))
+      for (const Operation* operation : tool.operations)
+        for (const auto& property : operation->input->properties)
+          for (const Json& odd : {Json(), Json(5), Json("x"), Json::array(), Json::object(),
+                                  Json(true), Json("True"), Json(-1.5)}) {
+            Json arguments = {{property.name, odd}};
+            if (tool.group) arguments["action"] = operation->name;
+            INFO(operation->name << ' ' << arguments);
+            const auto reply = client.call_tool(tool.name, arguments);
+            if (reply->is_answered())
+              CHECK(reply->message().value("error", Json::object()).value("code", 0) !=
+                    kRpcInternalError);
+            client.cancel_last();
+          }
+  }
 }
 
 TEST_CASE("calls that lose nothing are not asked about", "[mcp]") {
@@ -184,9 +216,14 @@ TEST_CASE("modern: a yes is good for one call, and the next one is asked about a
 TEST_CASE("modern: a missing or unfit answer is asked for again, a no ends the call", "[mcp]") {
   AskingServer setup;
   McpTestClient client(*setup.server, "2026-07-28", kCanAsk);
-  const Json asked = client.call_tool("note_delete", kDelete)->message()["result"];
-  const auto second = [&](const Json& response) {
+  Json asked;
+  const auto ask = [&] { asked = client.call_tool("note_delete", kDelete)->message()["result"]; };
+  const auto again = [&](const Json& response) {
     return client.call_tool("note_delete", kDelete, second_round(asked, response))->message();
+  };
+  const auto second = [&](const Json& response) {
+    ask();
+    return again(response);
   };
 
   for (const Json& unfit : {Json(), accepted("yes"), Json{{"action", "accept"}}, Json("?")})
@@ -199,6 +236,8 @@ TEST_CASE("modern: a missing or unfit answer is asked for again, a no ends the c
   CHECK(code_of_refusal(second({{"action", "decline"}})) == "confirmation_required");
   CHECK(code_of_refusal(second(accepted(false))) == "confirmation_required");
   CHECK(code_of_refusal(second({{"action", "cancel"}})) == "cancelled");
+  // After a no the same question does not take a yes.
+  CHECK(again(accepted(true))["result"]["resultType"] == "input_required");
   CHECK(setup.deleted() == 0);
 }
 

@@ -139,4 +139,25 @@ TEST_CASE("the messages of a batch are read each for itself", "[mcp][B72]") {
   CHECK_FALSE(wants_answer(messages->at(2)));
 }
 
+TEST_CASE("nothing behind a zero byte is passed over", "[mcp]") {
+  const std::string ping = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
+  for (const std::string& more : {std::string("\0", 1), std::string("\0 garbage {{{", 13)}) {
+    const auto parsed = parse_rpc(ping + more);
+    REQUIRE(std::holds_alternative<RpcFault>(parsed));
+    CHECK(std::get<RpcFault>(parsed).code == kRpcParseError);
+  }
+}
+
+TEST_CASE("a response is never refused, whatever its id is", "[mcp]") {
+  for (const char* text : {R"({"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"x"}})",
+                           R"({"jsonrpc":"2.0","error":{"code":-1,"message":"x"}})",
+                           R"({"jsonrpc":"2.0","id":{},"result":{}})",
+                           R"({"jsonrpc":"2.0","id":1,"id":2,"result":{}})"}) {
+    INFO(text);
+    const auto parsed = parse_rpc(text);
+    REQUIRE(std::holds_alternative<RpcMessage>(parsed));
+    CHECK(std::get<RpcMessage>(parsed).kind == RpcMessage::Kind::Response);
+  }
+}
+
 }  // namespace indx
