@@ -211,8 +211,7 @@ Result<Principal> Core::authenticate(const std::string& token) {
   const auto record =
       INDX_TRY(read_state([&](Database& db) { return TokenStore(db).find(token); }));
   if (!record) return refuse();
-  Principal principal{.subject = record->id, .path_globs = record->path_globs};
-  principal.is_owner = key == parts.owner_token_hash;
+  Principal principal{.subject = subject_of_token(record->id), .path_globs = record->path_globs};
   for (const auto& scope : record->scopes)
     if (const auto parsed = parse_scope(scope)) principal.scopes.insert(*parsed);
   // Jobs, events and tokens of others reach beyond any folder: a token bound to folders is no
@@ -231,6 +230,12 @@ Result<Principal> Core::authenticate(const std::string& token) {
 void Core::forget_tokens() {
   const std::scoped_lock lock(tokens_mutex_);
   tokens_.clear();
+}
+
+/// Who reads the token in the index folder owns the files, and is the same with a server and
+/// without one: finds the same jobs.
+std::string Core::subject_of_token(const std::string& id) const {
+  return id == parts.owner_token_id ? "local" : id;
 }
 
 void Core::end_streams_of(const std::string& subject) {

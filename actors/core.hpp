@@ -86,6 +86,7 @@ class Core {
   Result<Principal> authenticate(const std::string& token);
   void forget_tokens();
   /// Event streams that a token opened end with it.
+  std::string subject_of_token(const std::string& id) const;
   void end_streams_of(const std::string& subject);
 
   /// Statistics over the notes inside `scope`, kept for one vault generation.

@@ -258,11 +258,15 @@ Status EngineImpl::prepare() {
 
 Status EngineImpl::make_owner_token(State& state) {
   owner_token_ = std::string(trim(read_file(owner_token_path())));
-  parts_->owner_token_hash = sha256_hex(owner_token_);
-  if (!owner_token_.empty() && INDX_TRY(state.tokens.find(owner_token_))) return {};
+  if (!owner_token_.empty()) {
+    if (const auto record = INDX_TRY(state.tokens.find(owner_token_))) {
+      parts_->owner_token_id = record->id;
+      return {};
+    }
+  }
   owner_token_ = "indx_" + parts_->random.hex(16);
-  parts_->owner_token_hash = sha256_hex(owner_token_);
-  INDX_TRY(state.tokens.add({.id = "tok_" + parts_->random.hex(8),
+  parts_->owner_token_id = "tok_" + parts_->random.hex(8);
+  INDX_TRY(state.tokens.add({.id = parts_->owner_token_id,
                              .name = "owner",
                              .scopes = {"vault:read", "vault:write", "vault:admin"},
                              .path_globs = {},

@@ -395,7 +395,7 @@ Result<bool> EngineContext::revoke(const std::string& id) {
     return was_live;
   }));
   core_.forget_tokens();
-  if (revoked) core_.end_streams_of(id);
+  if (revoked) core_.end_streams_of(core_.subject_of_token(id));
   return revoked;
 }
 

@@ -74,7 +74,7 @@ struct Parts {
   SystemClock clock;
   SystemRandom random;
   std::string instance;                ///< fresh per start
-  std::string owner_token_hash;        ///< of the token in the index folder
+  std::string owner_token_id;          ///< of the token in the index folder
   std::unique_ptr<Provider> provider;  ///< null: AI is off
   /// Null: search by meaning is off. Shared: with who gave it (EngineOptions).
   std::shared_ptr<Embedder> embedder;

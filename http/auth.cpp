@@ -84,8 +84,6 @@ Result<Principal> authenticate_request(const HttpRequest& request, Dispatcher& d
   const auto named = parse_surface(request.header("x-indx-surface"));
   if (named && (request.is_local_socket || *named == Surface::Ui))
     principal.surface = *named;  // the page says that it is one
-  // Whoever calls from here is the same with a server and without one, and finds the same jobs.
-  if (request.is_local_socket && principal.is_owner) principal.subject = "local";
   if (request.is_local_socket) INDX_TRY(narrow(principal, request.header("x-indx-scopes")));
   return principal;
 }

@@ -21,12 +21,11 @@ std::optional<Surface> parse_surface(std::string_view name);
 
 /// Who calls, and what they may do. `vault:admin` includes write, write includes read.
 struct Principal {
-  std::string subject;  ///< token id, or `local` for the owner of the files
+  std::string subject;  ///< token id, or `local` for the owner of the files, by token too
   Surface surface = Surface::Api;
   std::set<Scope> scopes;
   std::vector<std::string> path_globs;  ///< empty: the whole vault
   std::string request_id;
-  bool is_owner = false;  ///< by the token in the index folder, which only its owner can read
 
   bool has(Scope scope) const;
   PathScope path_scope() const { return {path_globs, {}}; }

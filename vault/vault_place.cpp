@@ -24,8 +24,10 @@ std::string name_on_disk(int folder, const std::string& name) {
   struct stat info {};
   if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
     return name;
+  // The Kelvin sign, the Greek question mark and the Greek varia are ASCII in normal form.
   const bool may_differ = std::any_of(name.begin(), name.end(), [](char c) {
-    return c == ' ' || static_cast<unsigned char>(c) >= 0x80;
+    return std::string_view(" K;`").find(c) != std::string_view::npos ||
+           static_cast<unsigned char>(c) >= 0x80;
   });
   if (!may_differ) return name;
   std::string found;

@@ -16,7 +16,7 @@ TEST_CASE("parts are joined as a stream would print them", "[base]") {
   const std::string_view with_nul("x\0y", 3);
   const auto check = [](const auto&... parts) {
     std::ostringstream stream;
-    (stream << ... << parts);
+    ((stream << parts), ...);
     CHECK(cat(parts...) == stream.str());
   };
   check(1, ' ', -5L, ' ', std::numeric_limits<std::uint64_t>::max());

@@ -172,20 +172,20 @@ TEST_CASE("two lists are fused by rank, ties by path", "[ops][G18]") {
 
 TEST_CASE("linked notes join once, and those without any of the words go again",
           "[ops][G19][G20]") {
-  auto notes = fuse({{"b.md", 8}}, {near("a.md", 0.9)});
+  auto notes = fuse({{"b.md", 8}}, {near("a.md", 0.9), near("c.md", 0.3)});
   add_linked(notes, {{"a.md", "b.md"}, {"a.md", "x.md"}, {"b.md", "x.md"}, {"a.md", "y.md"}});
-  CHECK(order(notes) == Order{"a.md", "b.md", "x.md", "y.md"});
-  CHECK(notes[2].linked_from == Order{"a.md", "b.md"});
+  CHECK(order(notes) == Order{"a.md", "b.md", "c.md", "x.md", "y.md"});
+  CHECK(notes[3].linked_from == Order{"a.md", "b.md"});
   CHECK(notes[1].linked_from == Order{"a.md"});
 
-  add_bm25(notes, {{"a.md", 0}, {"b.md", 8}, {"x.md", 1}, {"y.md", 0}});
+  add_bm25(notes, {{"a.md", 0}, {"b.md", 8}, {"c.md", 0}, {"x.md", 1}, {"y.md", 0}});
   rerank(notes);
 
-  CHECK(order(notes) == Order{"b.md", "a.md", "x.md"});
-  CHECK(notes[0].bm25_rank == 1);
-  CHECK(notes[0].score == Approx(0.9 + 0.025 * 16));  // as near as the least near one that is known
-  CHECK(notes[1].score == Approx(0.9));
-  CHECK(notes[2].linked_from == Order{"a.md", "b.md"});
+  CHECK(order(notes) == Order{"a.md", "b.md", "x.md", "c.md"});
+  CHECK(notes[0].score == Approx(0.9));
+  CHECK(notes[1].bm25_rank == 1);
+  CHECK(notes[1].score == Approx(0.3 + 0.025 * 16));  // as near as the least near one
+  CHECK(notes[2].score == Approx(0.3 + 0.025 * 2));
 }
 
 TEST_CASE("words and nearness add up as they are, so that the side that is sure decides",

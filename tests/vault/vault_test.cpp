@@ -164,6 +164,11 @@ TEST_CASE("names on disk in decomposed form are reached by their composed path",
   folder.put("\xC3\xA9.md", "2");
   const Vault vault = folder.open();
 
+  // Signs whose normal form is ASCII: Kelvin, the Greek question mark, the Greek varia.
+  folder.put("\xE2\x84\xAA/\xCD\xBE \xE1\xBF\xAF.md", "k");
+  CHECK(vault.read(at("K/; `.md"))->bytes == "k");
+  fs::remove_all(folder.root / "\xE2\x84\xAA");
+
   CHECK(vault.read(at("caf\xC3\xA9/\xC3\xA9.md"))->bytes == "x");
   CHECK(vault.read(at("n n.md"))->bytes == "y");
   CHECK(vault.read(at("\xC3\xA9.md"))->bytes == "2");
