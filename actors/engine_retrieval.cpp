@@ -21,8 +21,8 @@ class IndexSource : public RetrievalSource {
   Result<std::vector<RankedPath>> scores(const std::vector<std::string>& paths) override {
     return run_->scores(paths);
   }
-  Result<std::vector<NearChunk>> chunks_of(const std::string& path) override {
-    return run_->chunks_of(path);
+  Result<std::vector<NoteEvidence>> evidence(const std::vector<std::string>& paths) override {
+    return run_->evidence(paths);
   }
   Result<std::vector<SearchHit>> hits(const std::vector<Shown>& shown) override {
     std::vector<RetrievalRun::Shown> rows;

@@ -26,8 +26,8 @@ class RetrievalSource {
   virtual Result<std::vector<LinkedPath>> linked(const std::vector<std::string>& paths) = 0;
   /// BM25 of these notes, 0 without any of the words, in their order.
   virtual Result<std::vector<RankedPath>> scores(const std::vector<std::string>& paths) = 0;
-  /// All chunks of a note, in order; no similarity.
-  virtual Result<std::vector<NearChunk>> chunks_of(const std::string& path) = 0;
+  /// A look at these notes themselves, in their order; costs their texts, so few at a time.
+  virtual Result<std::vector<NoteEvidence>> evidence(const std::vector<std::string>& paths) = 0;
   struct Shown {
     std::string path;
     double score = 0;

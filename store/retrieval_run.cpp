@@ -2,8 +2,10 @@
 
 #include "base/text.hpp"
 #include "base/unicode.hpp"
+#include "base/word_stem.hpp"
 #include "store/embedding_index.hpp"
 #include "store/note_index_reader.hpp"
+#include "store/passage_words.hpp"
 #include "store/question_words.hpp"
 #include "store/search_filter.hpp"
 #include "store/search_hit.hpp"
@@ -22,7 +24,7 @@ namespace {
 
 constexpr std::size_t kLeastLabels = 64;
 constexpr std::size_t kWiderBy = 8;
-constexpr int kMostLinks = 50;
+constexpr int kMostLinks = 50, kMostPassages = 64;
 
 /// A word or phrase that the full-text index alone answers.
 bool is_plain(const QueryNode& node) {
@@ -128,6 +130,11 @@ struct RetrievalRun::Impl {
   /// Adds the chunks of a label that may be shown.
   Status add_chunks(const NearLabel& near, std::vector<NearChunk>& chunks);
   Result<NearChunk> chunk_of(const Database::Statement& row);
+  /// The whole file of a note, read once.
+  Result<std::string_view> body_of(std::int64_t id);
+  struct Look;
+  Result<PassageWords> passage_words();
+  Result<Look> look_at(std::int64_t id, const PassageWords& words);
 };
 
 /// Finds the notes by words, once for everything that is asked then.
@@ -220,14 +227,20 @@ Result<std::vector<NearLabel>> RetrievalRun::Impl::near_labels(
   return all;
 }
 
+Result<std::string_view> RetrievalRun::Impl::body_of(std::int64_t id) {
+  auto known = bodies.find(id);
+  if (known == bodies.end()) {
+    auto text = db->prepare("SELECT body FROM notes WHERE id=?1");
+    const bool is_there = INDX_TRY(text.bind(id).step());
+    known = bodies.emplace(id, is_there ? text.text(0) : std::string()).first;
+  }
+  return std::string_view(known->second);
+}
+
 /// Columns: file, path, title, etag, headings, begin, end.
 Result<NearChunk> RetrievalRun::Impl::chunk_of(const Database::Statement& row) {
   const auto id = row.integer(0);
-  if (!bodies.contains(id)) {
-    auto text = db->prepare("SELECT body FROM notes WHERE id=?1");
-    bodies[id] = INDX_TRY(text.bind(id).step()) ? text.text(0) : std::string();
-  }
-  const auto& body = bodies[id];
+  const auto body = INDX_TRY(body_of(id));
   const auto begin = std::min(static_cast<std::size_t>(row.integer(5)), body.size());
   const auto end = std::clamp(static_cast<std::size_t>(row.integer(6)), begin, body.size());
   NearChunk chunk{.path = row.text(1),
@@ -335,16 +348,89 @@ Result<std::vector<RankedPath>> RetrievalRun::scores(const std::vector<std::stri
   return rows;
 }
 
-Result<std::vector<NearChunk>> RetrievalRun::chunks_of(const std::string& path) {
-  std::vector<NearChunk> chunks;
-  auto rows = impl_->db->prepare(
-      "SELECT c.file_id, f.path, f.title, f.etag, c.heading_path_json, c.char_start, c.char_end "
-      "FROM files f JOIN chunk_rows c ON c.file_id=f.id WHERE f.path=?1 ORDER BY c.position");
-  rows.bind(path);
-  while (INDX_TRY(rows.step()))
-    if (INDX_TRY(impl_->allows(rows.integer(0), rows.text(1))))
-      chunks.push_back(INDX_TRY(impl_->chunk_of(rows)));
-  return chunks;
+/// Counts in the chunks of a note, and how near these are.
+struct RetrievalRun::Impl::Look {
+  std::vector<PassageWords::Counts> passages;
+  std::optional<double> nearest, mean;
+};
+
+/// The distinct words that say something, with what each weighs.
+Result<PassageWords> RetrievalRun::Impl::passage_words() {
+  std::vector<PassageWord> words;
+  std::vector<std::size_t> notes_with;
+  std::size_t notes = 0;
+  for (const auto* text : content_texts(plan.texts))
+    for (const auto& word : text->words) {
+      auto stem = word_stem(word);
+      const bool is_known = std::any_of(words.begin(), words.end(),
+                                        [&](const auto& other) { return other.stem == stem; });
+      if (is_known) continue;
+      QueryText alone;
+      alone.words = {word};
+      const auto spread = INDX_TRY(run.spread_of(fts_phrase(alone)));
+      words.push_back({std::move(stem), 0});
+      notes_with.push_back(spread.with_it);
+      notes = std::max(notes, spread.all);
+    }
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i].weight = passage_word_weight(notes_with[i], notes);
+  return PassageWords(std::move(words));
+}
+
+Result<RetrievalRun::Impl::Look> RetrievalRun::Impl::look_at(std::int64_t id,
+                                                             const PassageWords& words) {
+  Look look;
+  auto rows = db->prepare(
+      "SELECT f.title, c.heading_path_json, c.char_start, c.char_end, e.scale, e.vector FROM files "
+      "f "
+      "JOIN chunk_rows c ON c.file_id=f.id LEFT JOIN embeddings e ON "
+      "e.embed_key=c.embed_key WHERE f.id=?1 ORDER BY c.position LIMIT ?2");
+  rows.bind(id, kMostPassages);
+  double sum = 0;
+  int near = 0;
+  while (INDX_TRY(rows.step())) {
+    const auto body = INDX_TRY(body_of(id));
+    const auto begin = std::min(static_cast<std::size_t>(rows.integer(2)), body.size());
+    const auto end = std::clamp(static_cast<std::size_t>(rows.integer(3)), begin, body.size());
+    auto& counts = look.passages.emplace_back();
+    words.count(rows.text(0), counts);
+    for (const auto& heading : headings_of(rows.text(1))) words.count(heading, counts);
+    words.count(body.substr(begin, end - begin), counts);
+    const auto bytes = rows.text(5);
+    if (!vector || !space || bytes.size() != vector->values.size()) continue;
+    const double cosine = static_cast<double>(
+        similarity(*vector, int8_vector(static_cast<float>(rows.real(4)), bytes)));
+    look.nearest = std::max(look.nearest.value_or(cosine), cosine);
+    sum += cosine;
+    ++near;
+  }
+  if (near > 0) look.mean = sum / near;
+  return look;
+}
+
+Result<std::vector<NoteEvidence>> RetrievalRun::evidence(const std::vector<std::string>& paths) {
+  const auto words = INDX_TRY(impl_->passage_words());
+  std::vector<Impl::Look> looks;
+  std::size_t length = 0, passages = 0;
+  for (const auto& path : paths) {
+    const auto id = INDX_TRY(impl_->id_of(path));
+    const bool may = id && INDX_TRY(impl_->allows(*id, path));
+    looks.push_back(may ? INDX_TRY(impl_->look_at(*id, words)) : Impl::Look());
+    for (const auto& counts : looks.back().passages) length += counts.length;
+    passages += looks.back().passages.size();
+  }
+  const double mean_length =
+      passages == 0 ? 0 : static_cast<double>(length) / static_cast<double>(passages);
+  std::vector<NoteEvidence> rows;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    auto& row = rows.emplace_back();
+    row.path = paths[i];
+    row.nearest = looks[i].nearest;
+    row.mean = looks[i].mean;
+    for (const auto& counts : looks[i].passages)
+      row.passage_words = std::max(row.passage_words, words.score(counts, mean_length));
+  }
+  return rows;
 }
 
 Result<std::vector<SearchHit>> RetrievalRun::hits(const std::vector<Shown>& shown) {

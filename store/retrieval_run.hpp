@@ -29,8 +29,8 @@ class RetrievalRun {
   Result<std::vector<LinkedPath>> linked(const std::vector<std::string>& paths);
   /// BM25 of these notes, 0 without any of the words, in their order.
   Result<std::vector<RankedPath>> scores(const std::vector<std::string>& paths);
-  /// All chunks of a note, in order; no similarity.
-  Result<std::vector<NearChunk>> chunks_of(const std::string& path);
+  /// A look at these notes themselves, in their order, at most at the first 64 chunks of each.
+  Result<std::vector<NoteEvidence>> evidence(const std::vector<std::string>& paths);
 
   struct Shown {
     std::string path;

@@ -125,17 +125,24 @@ Result<std::vector<Found>> SearchRun::scores(const std::string& expression) {
   return rank(INDX_TRY(collect_matches(db_, expression)));
 }
 
+Result<std::shared_ptr<const PhraseCounts>> SearchRun::rows_of(const std::string& phrase) {
+  auto known = memory_.rows(generation_, phrase);
+  if (!known) {
+    known = std::make_shared<const PhraseCounts>(INDX_TRY(collect_matches(db_, phrase)));
+    memory_.keep(generation_, phrase, known);
+  }
+  return known;
+}
+
+Result<SearchRun::Spread> SearchRun::spread_of(const std::string& phrase) {
+  const auto rows = INDX_TRY(rows_of(phrase));
+  return Spread{rows->ids.size(), static_cast<std::size_t>(rows->note_count)};
+}
+
 Result<std::vector<Found>> SearchRun::scores(const std::vector<std::string>& phrases,
                                              bool needs_all) {
   std::vector<std::shared_ptr<const PhraseCounts>> rows;
-  for (const auto& phrase : phrases) {
-    auto known = memory_.rows(generation_, phrase);
-    if (!known) {
-      known = std::make_shared<const PhraseCounts>(INDX_TRY(collect_matches(db_, phrase)));
-      memory_.keep(generation_, phrase, known);
-    }
-    rows.push_back(std::move(known));
-  }
+  for (const auto& phrase : phrases) rows.push_back(INDX_TRY(rows_of(phrase)));
   return rank(rows.size() == 1 ? *rows[0] : combine_phrases(rows, needs_all));
 }
 

@@ -43,8 +43,14 @@ class SearchRun {
   Result<std::vector<Found>> scores(const std::string& expression);
   /// The same for phrases that must all hold, or any of them.
   Result<std::vector<Found>> scores(const std::vector<std::string>& phrases, bool needs_all);
+  /// The notes that hold a phrase, and all notes, which only a hit tells: both 0 without one.
+  struct Spread {
+    std::size_t with_it = 0, all = 0;
+  };
+  Result<Spread> spread_of(const std::string& phrase);
 
  private:
+  Result<std::shared_ptr<const PhraseCounts>> rows_of(const std::string& phrase);
   Result<FileIds> all_ids();
   Result<FileIds> ids_of_text(const QueryText& text);
   Result<FileIds> ids_of_all(const std::vector<QueryNode>& nodes);

@@ -49,6 +49,15 @@ struct RankedPath {
   double score = 0;  ///< larger is better
 };
 
+/// What speaks for a note, by a look at its text and its vectors.
+struct NoteEvidence {
+  std::string path;
+  double passage_words = 0;  ///< BM25 of its best chunk, 0 without any of the words
+  /// Cosines of its chunks with the question: the largest, and their mean; nullopt: it has no
+  /// vectors.
+  std::optional<double> nearest, mean;
+};
+
 /// One hop along links, in either direction.
 struct LinkedPath {
   std::string from, to;

@@ -22,20 +22,19 @@ void sort_by(std::vector<RetrievedNote>& notes, double RetrievedNote::*score) {
   });
 }
 
-/// Between the last note that is near in meaning and the nearest one.
-struct SimilarityRange {
-  double least = 0, most = 0;
-  double share(const RetrievedNote& note) const {
-    return most > least ? (note.similarity - least) / (most - least) : 1;
-  }
-};
-SimilarityRange similarities_of(const std::vector<RetrievedNote>& notes) {
-  std::vector<double> values;
+std::vector<std::string> paths_of(const std::vector<RetrievedNote>& notes, std::size_t most) {
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < std::min(most, notes.size()); ++i) paths.push_back(notes[i].path);
+  return paths;
+}
+
+/// The least of what is known; 0: nothing is.
+double least_of(const std::vector<RetrievedNote>& notes,
+                std::optional<double> NoteEvidence::*cosine) {
+  std::optional<double> least;
   for (const auto& note : notes)
-    if (note.vector_rank > 0) values.push_back(note.similarity);
-  if (values.empty()) return {};
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return {*least, *most};
+    if (const auto& value = note.evidence.*cosine) least = std::min(least.value_or(*value), *value);
+  return least.value_or(0);
 }
 
 bool is_model_trouble(const Error& error) {
@@ -64,13 +63,14 @@ Result<std::vector<RetrievedNote>> by_both(RetrievalSource& source, std::size_t 
   const auto depth = std::max(kRetrievalDepth, top_k);
   const auto lexical = INDX_TRY(source.lexical(depth));
   auto notes = fuse(lexical, INDX_TRY(source.nearest(depth)));
-  std::vector<std::string> paths;
-  for (std::size_t i = 0; i < std::min(kLinkedFrom, notes.size()); ++i)
-    paths.push_back(notes[i].path);
-  add_linked(notes, INDX_TRY(source.linked(paths)));
-  paths.clear();
-  for (const auto& note : notes) paths.push_back(note.path);
-  rerank(notes, INDX_TRY(source.scores(paths)));
+  add_linked(notes, INDX_TRY(source.linked(paths_of(notes, kLinkedFrom))));
+  add_bm25(notes, INDX_TRY(source.scores(paths_of(notes, notes.size()))));
+  rerank(notes);  // by what the lists say; the best are looked at
+  if (const auto most = std::max(kReranked, top_k); notes.size() > most) notes.resize(most);
+  auto evidence = INDX_TRY(source.evidence(paths_of(notes, notes.size())));
+  for (std::size_t i = 0; i < std::min(notes.size(), evidence.size()); ++i)
+    notes[i].evidence = std::move(evidence[i]);
+  rerank(notes);
   return notes;
 }
 
@@ -154,23 +154,34 @@ void add_linked(std::vector<RetrievedNote>& notes, const std::vector<LinkedPath>
   }
 }
 
-void rerank(std::vector<RetrievedNote>& notes, const std::vector<RankedPath>& bm25) {
+void add_bm25(std::vector<RetrievedNote>& notes, const std::vector<RankedPath>& bm25) {
   std::map<std::string, double> scores;
   for (const auto& [path, score] : bm25) scores[path] = score;
-  for (auto& note : notes) note.bm25_score = scores[note.path];
-  sort_by(notes, &RetrievedNote::bm25_score);
-  const double most_words = notes.empty() ? 0 : notes.front().bm25_score;
-  const auto similarities = similarities_of(notes);
-  int rank = 0;
   for (auto& note : notes) {
-    if (note.bm25_score > 0) {
-      note.bm25_rank = ++rank;
-      note.rerank_words = kRerankWords * note.bm25_score / most_words;
-    }
-    if (note.vector_rank > 0) note.rerank_meaning = kRerankMeaning * similarities.share(note);
-    note.score = note.fused_score + note.rerank_words + note.rerank_meaning;
+    note.bm25_score = scores[note.path];
+    note.evidence.path = note.path;
+    note.evidence.passage_words = note.bm25_score;
+    if (note.vector_rank > 0) note.evidence.nearest = note.evidence.mean = note.similarity;
   }
-  std::erase_if(notes, [](const RetrievedNote& note) { return note.score <= 0; });
+  std::erase_if(notes, [](const RetrievedNote& note) {
+    return note.bm25_score <= 0 && note.vector_rank == 0;
+  });
+  sort_by(notes, &RetrievedNote::bm25_score);
+  int rank = 0;
+  for (auto& note : notes)
+    if (note.bm25_score > 0) note.bm25_rank = ++rank;
+}
+
+void rerank(std::vector<RetrievedNote>& notes) {
+  const double least_near = least_of(notes, &NoteEvidence::nearest);
+  const double least_mean = least_of(notes, &NoteEvidence::mean);
+  for (auto& note : notes) {
+    const auto& found = note.evidence;
+    note.rerank_words = kWordsWeight * (note.bm25_score + found.passage_words);
+    note.rerank_meaning =
+        (found.nearest.value_or(least_near) + found.mean.value_or(least_mean)) / 2;
+    note.score = note.rerank_words + note.rerank_meaning;
+  }
   sort_by(notes, &RetrievedNote::score);
 }
 
@@ -190,9 +201,10 @@ Json explain(const RetrievedNote& note) {
   if (note.fused_rank > 0)
     stages["fusion"] = {{"rank", note.fused_rank}, {"score", note.fused_score}, {"k", kFusionK}};
   if (!note.linked_from.empty()) stages["links"] = {{"from", note.linked_from}};
-  if (note.bm25_rank > 0 || note.vector_rank > 0)
+  if (!note.evidence.path.empty())
     stages["rerank"] = {{"rank", note.bm25_rank > 0 ? Json(note.bm25_rank) : Json(nullptr)},
                         {"score", note.bm25_score},
+                        {"passage", note.evidence.passage_words},
                         {"words", note.rerank_words},
                         {"meaning", note.rerank_meaning}};
   return stages;

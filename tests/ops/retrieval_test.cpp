@@ -31,7 +31,8 @@ struct FoundLists {
   std::vector<NearChunk> near;
   std::vector<LinkedPath> links;
   std::map<std::string, double> bm25;
-  std::vector<std::string> linked_from;  ///< what links were asked of
+  std::map<std::string, NoteEvidence> evidence;
+  std::vector<std::string> linked_from, looked_at;  ///< what was asked of which notes
   std::size_t lexical_depth = 0, vector_depth = 0;
 };
 
@@ -55,8 +56,11 @@ class ListSource : public RetrievalSource {
     for (const auto& path : paths) rows.push_back({path, lists_.bm25[path]});
     return rows;
   }
-  Result<std::vector<NearChunk>> chunks_of(const std::string&) override {
-    return std::vector<NearChunk>();
+  Result<std::vector<NoteEvidence>> evidence(const std::vector<std::string>& paths) override {
+    lists_.looked_at = paths;
+    std::vector<NoteEvidence> rows;
+    for (const auto& path : paths) rows.push_back(lists_.evidence[path]);
+    return rows;
   }
   Result<std::vector<SearchHit>> hits(const std::vector<Shown>& shown) override {
     std::vector<SearchHit> rows;
@@ -168,30 +172,52 @@ TEST_CASE("two lists are fused by rank, ties by path", "[ops][G18]") {
 
 TEST_CASE("linked notes join once, and those without any of the words go again",
           "[ops][G19][G20]") {
-  auto notes = fuse({{"b.md", 8}}, {near("a.md", 0.9)});
+  auto notes = fuse({{"b.md", 8}}, {near("a.md", 0.9), near("c.md", 0.3)});
   add_linked(notes, {{"a.md", "b.md"}, {"a.md", "x.md"}, {"b.md", "x.md"}, {"a.md", "y.md"}});
-  CHECK(order(notes) == Order{"a.md", "b.md", "x.md", "y.md"});
-  CHECK(notes[2].linked_from == Order{"a.md", "b.md"});
+  CHECK(order(notes) == Order{"a.md", "b.md", "c.md", "x.md", "y.md"});
+  CHECK(notes[3].linked_from == Order{"a.md", "b.md"});
   CHECK(notes[1].linked_from == Order{"a.md"});
 
-  rerank(notes, {{"a.md", 0}, {"b.md", 5}, {"x.md", 1}, {"y.md", 0}});
+  add_bm25(notes, {{"a.md", 0}, {"b.md", 8}, {"c.md", 0}, {"x.md", 1}, {"y.md", 0}});
+  rerank(notes);
 
-  CHECK(order(notes) == Order{"b.md", "a.md", "x.md"});
-  CHECK(notes[0].score == Approx(1.0 / 61 + 0.1));
-  CHECK(notes[1].score == Approx(1.0 / 61 + 0.05));
-  CHECK(notes[2].score == Approx(0.1 / 5));
+  CHECK(order(notes) == Order{"a.md", "b.md", "x.md", "c.md"});
+  CHECK(notes[0].score == Approx(0.9));
+  CHECK(notes[1].bm25_rank == 1);
+  CHECK(notes[1].score == Approx(0.3 + 0.025 * 16));  // as near as the least near one
+  CHECK(notes[2].score == Approx(0.3 + 0.025 * 2));
 }
 
-TEST_CASE("where one list is sure and the other is not, the sure one decides", "[ops][G20]") {
+TEST_CASE("words and nearness add up as they are, so that the side that is sure decides",
+          "[ops][G20]") {
   const std::vector<NearChunk> alike = {near("a.md", 0.52), near("b.md", 0.51), near("c.md", 0.3)};
   auto by_words = fuse({{"b.md", 20}, {"a.md", 4}}, alike);
-  rerank(by_words, {{"a.md", 4}, {"b.md", 20}, {"c.md", 0}});
+  add_bm25(by_words, {{"a.md", 4}, {"b.md", 20}, {"c.md", 0}});
+  rerank(by_words);
   CHECK(order(by_words) == Order{"b.md", "a.md", "c.md"});
 
   auto by_meaning = fuse({{"b.md", 5.1}, {"a.md", 5}},
                          {near("a.md", 0.9), near("b.md", 0.31), near("c.md", 0.3)});
-  rerank(by_meaning, {{"a.md", 5}, {"b.md", 5.1}, {"c.md", 0}});
+  add_bm25(by_meaning, {{"a.md", 5}, {"b.md", 5.1}, {"c.md", 0}});
+  rerank(by_meaning);
   CHECK(order(by_meaning) == Order{"a.md", "b.md", "c.md"});
+}
+
+TEST_CASE(
+    "the best passage and the mean of all chunks order notes that the lists cannot tell apart",
+    "[ops][G20]") {
+  const auto ranked = [](NoteEvidence a, NoteEvidence b) {
+    auto notes = fuse({{"a.md", 5}, {"b.md", 5}}, {near("a.md", 0.5), near("b.md", 0.5)});
+    add_bm25(notes, {{"a.md", 5}, {"b.md", 5}});
+    notes[0].evidence = std::move(a);
+    notes[1].evidence = std::move(b);
+    rerank(notes);
+    return order(notes);
+  };
+
+  CHECK(ranked({"a.md", 4, 0.5, 0.4}, {"b.md", 8, 0.5, 0.4}) == Order{"b.md", "a.md"});
+  CHECK(ranked({"a.md", 4, 0.5, 0.3}, {"b.md", 4, 0.5, 0.4}) == Order{"b.md", "a.md"});
+  CHECK(ranked({"a.md", 4, 0.5, 0.4}, {"b.md", 4, {}, {}}) == Order{"a.md", "b.md"});
 }
 
 TEST_CASE("hybrid search joins words and meaning, and explains every stage",
@@ -204,6 +230,7 @@ TEST_CASE("hybrid search joins words and meaning, and explains every stage",
   retrieval.lists.near = {near("w11.md", 0.9), near("m.md", 0.8)};
   retrieval.lists.links = {{"w11.md", "x.md"}};
   retrieval.lists.bm25 = {{"x.md", 3.0}, {"w10.md", 20.0}, {"w11.md", 19.0}};
+  retrieval.lists.evidence["w11.md"] = {"w11.md", 9.0, 0.9, 0.5};
   const Json found = hybrid(world, {{"explain", true}, {"limit", 3}});
 
   CHECK(found["mode_used"] == "hybrid");
@@ -223,6 +250,10 @@ TEST_CASE("hybrid search joins words and meaning, and explains every stage",
   CHECK(stages["fusion"]["k"] == 60);
   CHECK(stages["links"].is_null());
   CHECK(stages["rerank"]["rank"] == 2);
+  CHECK(stages["rerank"]["passage"] == 9.0);
+  CHECK(stages["rerank"]["words"] == Approx(0.025 * 28));
+  CHECK(stages["rerank"]["meaning"] == Approx(0.7));
+  CHECK(retrieval.lists.looked_at.size() == 4);  // the rest has no words
   CHECK(stages["score"] == found["results"][0]["score"]);
   const Json all = hybrid(world, {{"explain", true}, {"limit", 100}});
   const auto& rows = all["results"];

@@ -297,7 +297,29 @@ TEST_CASE("hits say which of the words were found, and show the near chunk where
   CHECK(scores[0].score > 0);
   CHECK(scores[1].score == 0);
   CHECK(scores[2].score == 0);
-  CHECK(run->chunks_of("none.md").value().size() == 1);
+}
+
+TEST_CASE("a look at a note tells its best passage, its nearest chunk and the mean of all",
+          "[store][G20]") {
+  EmbeddedIndex index;
+  const std::string far(2000, 'x');
+  index.put({{"apart.md", cat("# A\n\ncar ", far, "\n\n# B\n\ntyre ", far, "\n")},
+             {"together.md", cat("# A\n\ncars tyre ", far, "\n\n# B\n\nword ", far, "\n")},
+             {"neither.md", "word\n"}});
+  index.embed_all();
+  const auto run = index.ask("car tyre");
+  const auto rows = run->evidence({"apart.md", "together.md", "neither.md", "gone.md"}).value();
+
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0].path == "apart.md");
+  CHECK(rows[1].passage_words > rows[0].passage_words);
+  CHECK(rows[0].passage_words > 0);
+  CHECK(rows[2].passage_words == 0);
+  CHECK(rows[1].nearest.value() > rows[1].mean.value());
+  CHECK(rows[2].nearest.value() == rows[2].mean.value());
+  CHECK_FALSE(rows[3].nearest.has_value());
+  for (const auto& chunk : run->nearest(1).value())
+    CHECK(chunk.similarity <= std::max(rows[0].nearest.value(), rows[1].nearest.value()) + 1e-9);
 }
 
 TEST_CASE("vectors of chunks that are gone are dropped once they are many", "[store]") {

@@ -77,8 +77,14 @@ class WordRetrieval : public NoRetrieval {
       for (const auto& path : paths) rows.push_back({path, shared(all_.world_.files.at(path))});
       return rows;
     }
-    Result<std::vector<NearChunk>> chunks_of(const std::string&) override {
-      return std::vector<NearChunk>();
+    Result<std::vector<NoteEvidence>> evidence(const std::vector<std::string>& paths) override {
+      std::vector<NoteEvidence> rows;
+      for (const auto& path : paths)
+        rows.push_back({path, shared(all_.world_.files.at(path)), {}, {}});
+      for (const auto& chunk : *nearest(paths.size()))  // as if each note had only its nearest one
+        for (auto& row : rows)
+          if (row.path == chunk.path && !row.nearest) row.nearest = row.mean = chunk.similarity;
+      return rows;
     }
     Result<std::vector<SearchHit>> hits(const std::vector<Shown>& shown) override {
       std::vector<SearchHit> rows;
