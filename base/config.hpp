@@ -41,7 +41,7 @@ struct AiConfig {
   int max_input_tokens = 64000;  ///< `INDX_AI_MAX_INPUT_TOKENS`, `ai.max_input_tokens`
   int max_output_tokens = 2048;  ///< `INDX_AI_MAX_OUTPUT_TOKENS`, `ai.max_output_tokens`
   double temperature = 0;        ///< `INDX_AI_TEMPERATURE`, `ai.temperature`
-  /// `INDX_AI_ASK_GATE`, `ai.ask_gate`: least cosine of a sentence that answers without a model
+  /// `INDX_AI_ASK_GATE`, `ai.ask_gate`: cosine of a sentence that answers without a model
   double ask_gate = 0.47;
   std::chrono::milliseconds timeout{30000};         ///< `INDX_AI_TIMEOUT_MS`: a whole call
   std::chrono::milliseconds connect_timeout{5000};  ///< `INDX_AI_CONNECT_TIMEOUT_MS`

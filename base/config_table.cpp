@@ -158,8 +158,10 @@ const std::vector<ConfigKey>& config_keys() {
       tuning("ai.temperature", "INDX_AI_TEMPERATURE", Number,
              "How freely the model words its answer; 0: as little as it can.", 0, 2),
       tuning("ai.ask_gate", "INDX_AI_ASK_GATE", Number,
-             "How near in meaning to a question (cosine) a sentence must be to answer it, where no "
-             "model does; the default is that of the builtin embedder.",
+             "How near in meaning to a question (cosine) a sentence must be to answer it where no "
+             "model does and its section lacks a word of middling rarity; less is asked of a "
+             "section with all words, more where a rare word, a name or a number is missing. The "
+             "default is that of the builtin embedder.",
              0, 1),
       variable_only("ai.timeout_ms", "INDX_AI_TIMEOUT_MS", Integer,
                     "Milliseconds to wait for the model.", 1, kMaxMillis),

@@ -81,6 +81,19 @@ bool tells_number(std::string_view text) {
   });
 }
 
+/// The runs of digits of a text: `2021-12-07` has three.
+std::set<std::string> numbers_in(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  std::set<std::string> numbers;
+  for (auto at = text.find_first_of(kDigits); at != text.npos;
+       at = text.find_first_of(kDigits, at)) {
+    const auto end = std::min(text.find_first_not_of(kDigits, at), text.size());
+    numbers.emplace(text.substr(at, end - at));
+    at = end;
+  }
+  return numbers;
+}
+
 }  // namespace
 
 std::set<std::string> word_keys(std::string_view text) {
@@ -105,10 +118,12 @@ Question::Question(std::string_view text, const Corpus& corpus) : kind_(question
   for (const auto& [key, weight] : weights_) total_ += weight;
   unheard_ = corpus.inverse_document_frequency("");
   const auto tokens = tokenize(text);
-  for (std::size_t i = 1; i < tokens.size(); ++i)
-    if (tokens[i].is_capital)
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].is_number) numbers_.merge(numbers_in(tokens[i].folded));
+    if (i > 0 && tokens[i].is_capital)
       for (const auto& key : word_keys(tokens[i].folded))
         if (weights_.contains(key)) names_.insert(key);
+  }
 }
 
 double Question::missing(std::string_view text) const {
@@ -120,10 +135,11 @@ double Question::missing(std::string_view text) const {
 }
 
 bool Question::lacks_name(std::string_view text) const {
-  if (names_.empty()) return false;
-  const auto keys = word_keys(text);
-  return std::any_of(names_.begin(), names_.end(),
-                     [&](const std::string& name) { return !keys.contains(name); });
+  const auto lacks = [](const std::set<std::string>& wanted, const std::set<std::string>& held) {
+    return !std::includes(held.begin(), held.end(), wanted.begin(), wanted.end());
+  };
+  return (!names_.empty() && lacks(names_, word_keys(text))) ||
+         (!numbers_.empty() && lacks(numbers_, numbers_in(text)));
 }
 
 double Question::overlap(std::string_view text) const {

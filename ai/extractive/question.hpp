@@ -24,7 +24,8 @@ class Question {
   /// What of the question the text lacks: the weight of the rarest word that it does not hold, as a
   /// share of that of a word that no note holds; 0: it holds all of them, 1: nobody speaks of it.
   double missing(std::string_view text) const;
-  /// Whether the question names something, by a capital inside it, that the text does not hold.
+  /// Whether the question names something, by a capital inside it or by a number, that the text
+  /// does not hold.
   bool lacks_name(std::string_view text) const;
   /// Whether the text has what is asked for: a date, a name, a number, a step.
   bool is_answered_by(std::string_view text, bool is_step) const;
@@ -35,6 +36,7 @@ class Question {
   double total_ = 0;
   double unheard_ = 0;           ///< the weight of a word that no note holds
   std::set<std::string> names_;  ///< keys of words with a capital that do not begin the question
+  std::set<std::string> numbers_;
 };
 
 }  // namespace indx

@@ -177,6 +177,10 @@ TEST_CASE("a text lacks of a question its rarest missing word, and its names", "
   CHECK(question.lacks_name("We prune roses in spring."));
   CHECK_FALSE(question.lacks_name("Ana prunes."));
   CHECK_FALSE(Question("Which roses are these?", corpus).lacks_name("Heap."));
+  const Question dated("Which roses came in 2021?", corpus);
+  CHECK(dated.lacks_name("Roses of 2020 and 20210."));
+  CHECK_FALSE(dated.lacks_name("Roses, 2021-12-07."));
+  CHECK_FALSE(Question("Which roses stand in A6?", corpus).lacks_name("In a6."));
 }
 
 TEST_CASE("a sentence must be the nearer the more its chunk lacks of the question", "[ai][C23]") {
@@ -195,6 +199,8 @@ TEST_CASE("a sentence must be the nearer the more its chunk lacks of the questio
   CHECK_FALSE(passes("When are roses pruned short?", 0.69F));
   CHECK_FALSE(passes("When are roses pruned by Ana?", 0.89F));
   CHECK(passes("When are roses pruned by Ana?", 0.91F));
+  CHECK_FALSE(passes("When are roses pruned in 2021?", 0.49F));
+  CHECK(passes("When are roses pruned in 2021?", 0.51F));
 }
 
 TEST_CASE("a short English question is no Polish", "[ai]") {
