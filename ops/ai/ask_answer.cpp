@@ -17,7 +17,7 @@
 namespace indx {
 namespace {
 
-constexpr int kAskVersion = 2;  // raise it with prompt and rules: stored steps are not reused then
+constexpr int kAskVersion = 3;  // raise it with prompt and rules: stored steps are not reused then
 constexpr std::int64_t kMinBlockTokens = 64;
 constexpr std::size_t kEmbedBatch = 32;
 
