@@ -159,7 +159,7 @@ const std::vector<ConfigKey>& config_keys() {
              "How freely the model words its answer; 0: as little as it can.", 0, 2),
       tuning("ai.ask_gate", "INDX_AI_ASK_GATE", Number,
              "How near in meaning to a question (cosine) a sentence must be to answer it where no "
-             "model does and its section lacks a rather rare word; less is asked of a "
+             "model does and its section lacks a word of middling rarity; less is asked of a "
              "section with all words, more where a rare word, a name or a number is missing. The "
              "default is that of the builtin embedder.",
              0, 1),

@@ -25,9 +25,9 @@ constexpr double kPointerPenalty = 0.2;  ///< "For more, see [[x]]" answers noth
 constexpr double kNearBest = 0.6;        ///< of the best score: what else is worth showing
 /// A vault is about one thing more often than not, and then any question about it has a sentence
 /// near by. So how near one must be depends on what its chunk lacks of the question: less where it
-/// holds every word, more by the rarest word that is missing, and by a name or a number. Set on two
-/// of the vaults of bench/quality in turn and checked on the third (docs/quality.md).
-constexpr double kNeedsLess = 0.35, kMissingNeeds = 0.5, kNameNeeds = 0.4;
+/// holds every word, more by the rarest word that is missing, and by a name or a number. Set on one
+/// half of the questions of bench/quality and checked on the other (docs/quality.md).
+constexpr double kNeedsLess = 0.2, kMissingNeeds = 0.4, kNameNeeds = 0.2;
 constexpr double kMeaningShare = 0.3;   ///< of the question in a sentence and its headings
 constexpr double kWordGate = 0.6;       ///< share of the question in a sentence and its headings
 constexpr double kSentenceShare = 0.3;  ///< and in the sentence alone
