@@ -24,7 +24,8 @@ bool is_nested_deeper(std::string_view json, int levels) {
 bool holds_zero_byte(std::string_view json) { return json.find('\0') != std::string_view::npos; }
 
 Json parse_shallow_json(std::string_view text) {
-  if (holds_zero_byte(text) || is_nested_deeper(text, kMaxJsonLevels)) return Json(Json::value_t::discarded);
+  if (holds_zero_byte(text) || is_nested_deeper(text, kMaxJsonLevels))
+    return Json(Json::value_t::discarded);
   return Json::parse(text, nullptr, false);
 }
 
