@@ -127,7 +127,9 @@ Result<std::vector<JobQueue::OpenKind>> JobQueue::open_kinds(const std::vector<K
   std::set<std::string> paused;
   for (auto& pause : INDX_TRY(pauses())) paused.insert(std::move(pause.what));
   std::vector<OpenKind> open;
-  for (const auto& [kind, counts] : kinds) {
+  for (const auto& one_kind : kinds) {  // no bindings: Clang 14 does not let lambdas capture them
+    const auto& kind = one_kind.first;
+    const auto& counts = one_kind.second;
     const auto found = std::find_if(known.begin(), known.end(),
                                     [&](const KnownKind& one) { return one.kind == kind; });
     if (found == known.end())
