@@ -158,8 +158,6 @@ void Router::handle(const HttpRequest& request, Responder responder) const {
     if (!captures) return responder.send(error_response(captures.error(), request.id));
     return entry->handler(request, *captures, std::move(responder));
   }
-  if (const auto allowed = check_origin(request); !allowed)
-    return responder.send(error_response(allowed.error(), request.id));
   const auto methods = methods_for(path);
   if (methods.empty())
     return responder.send(error_response(
