@@ -1,6 +1,7 @@
 #include "ai/toc.hpp"
 
 #include "ai/extractive/corpus.hpp"
+#include "ai/extractive/tokens.hpp"
 #include "ai/prompt.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -72,17 +73,6 @@ std::string line_of_reply(const Json& row, const char* name, std::size_t most) {
       line += ' ';
   }
   return std::string(trim(line));
-}
-
-std::set<std::string> numbers_in(std::string_view text) {
-  std::set<std::string> numbers;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto begin = std::min(text.find_first_of("0123456789", at), text.size());
-    const auto end = std::min(text.find_first_not_of("0123456789", begin), text.size());
-    if (end > begin) numbers.emplace(text.substr(begin, end - begin));
-    at = end;
-  }
-  return numbers;
 }
 
 /// Whether a description can be the item's text in other words.

@@ -1,6 +1,7 @@
 #pragma once
 #include "actors/engine.hpp"
 #include "actors/file_backend.hpp"
+#include "actors/live_server.hpp"
 #include "base/config.hpp"
 #include "cli/global_flags.hpp"
 #include "ops/dispatch.hpp"

@@ -23,11 +23,11 @@ namespace indx {
 namespace {
 
 using std::chrono::milliseconds;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr milliseconds kShortAnswer{120000};
 /// One that is stopping refuses calls for about a second before another can take its place.
-constexpr int kMostRevivals = 50;
-constexpr milliseconds kRevivalPause{100};
+constexpr milliseconds kRevivalTime{5000}, kRevivalPause{100};
 
 bool has_query(const std::string& method) {
   return method == "GET" || method == "HEAD" || method == "DELETE";
@@ -141,12 +141,13 @@ class RemoteDispatcher : public Dispatcher {
           cat(std::exchange(separator, '&'), "kinds=", percent_encode(join(filter.kinds, ",")));
     if (!filter.jobs.empty())
       target += cat(separator, "jobs=", percent_encode(join(filter.jobs, ",")));
-    for (int i = 0;; ++i) {
+    const auto& revive = wire_->target.revive;
+    const auto until = SteadyClock::now() + kRevivalTime;
+    while (true) {
       auto subscription = std::make_unique<RemoteSubscription>(wire_, target, last_event_id, sink);
       const auto opened = subscription->open();
       if (opened) return std::unique_ptr<Subscription>(std::move(subscription));
-      const auto& revive = wire_->target.revive;
-      if (!revive || i == kMostRevivals || !opened.error().is_retryable() ||
+      if (!revive || !opened.error().is_retryable() || SteadyClock::now() >= until ||
           !revive(wire_->closing))
         return opened.error();
       std::this_thread::sleep_for(kRevivalPause);
@@ -211,10 +212,9 @@ class RemoteDispatcher : public Dispatcher {
   Answer exchange(const Call& call, bool is_async, const OnEvent& progress) {
     Answer answer = exchange_once(call, is_async, progress);
     const auto& revive = wire_->target.revive;
-    for (int i = 0; revive && i < kMostRevivals && !call.cancel.is_cancelled(); ++i) {
-      if (answer.result || !was_not_taken(*call.operation, answer.result.error()) ||
-          !revive(call.cancel))
-        break;
+    const auto until = SteadyClock::now() + kRevivalTime;
+    while (revive && !answer.result && was_not_taken(*call.operation, answer.result.error()) &&
+           SteadyClock::now() < until && revive(call.cancel)) {
       std::this_thread::sleep_for(kRevivalPause);
       answer = exchange_once(call, is_async, progress);
     }

@@ -483,18 +483,6 @@ Answer Dispatcher::call_and_wait(Call input, OnEvent progress) {
   return std::move(*box->answer);
 }
 
-Status check_scopes(const Operation& operation, const Principal& principal,
-                    const std::vector<Scope>& wanted) {
-  std::vector<std::string> missing;
-  for (const Scope scope : wanted)
-    if (!principal.has(scope)) missing.emplace_back(name(scope));
-  if (missing.empty()) return {};
-  return make_error(Reason::Forbidden,
-                    cat("`", operation.name, "` needs the scope ", join(missing, ", "),
-                        ", which this caller lacks."),
-                    Json{{"required_scopes", missing}});
-}
-
 std::unique_ptr<Dispatcher> make_dispatcher(Registry registry, Backend& backend) {
   return std::make_unique<LocalDispatcher>(std::move(registry), backend);
 }

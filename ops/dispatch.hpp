@@ -174,10 +174,6 @@ class Backend {
   virtual Status refresh_metrics() { return {}; }
 };
 
-/// `forbidden` when the caller lacks one of the scopes that a call of the operation wants.
-Status check_scopes(const Operation& operation, const Principal& principal,
-                    const std::vector<Scope>& wanted);
-
 /// The dispatcher of the process that holds the vault: token scopes, path globs, schema, rate
 /// limit, idempotency, then the handler inline, on a lane (needs a provider), or as a job.
 /// Thread-safe.

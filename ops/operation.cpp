@@ -31,6 +31,18 @@ int Operation::page_size(int most) const {
   return static_cast<int>(std::min<double>(largest, most));
 }
 
+Status check_scopes(const Operation& operation, const Principal& principal,
+                    const std::vector<Scope>& wanted) {
+  std::vector<std::string> missing;
+  for (const Scope scope : wanted)
+    if (!principal.has(scope)) missing.emplace_back(name(scope));
+  if (missing.empty()) return {};
+  return make_error(Reason::Forbidden,
+                    cat("`", operation.name, "` needs the scope ", join(missing, ", "),
+                        ", which this caller lacks."),
+                    Json{{"required_scopes", missing}});
+}
+
 JobRequest job_request(const Operation& operation, Json input, JobOwner owner,
                        const JobsConfig& config) {
   const JobPolicy& policy = operation.job;

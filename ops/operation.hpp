@@ -200,6 +200,10 @@ struct Operation {
 JobRequest job_request(const Operation& operation, Json input, JobOwner owner,
                        const JobsConfig& config);
 
+/// `forbidden` when the caller lacks one of the scopes that a call of the operation wants.
+Status check_scopes(const Operation& operation, const Principal& principal,
+                    const std::vector<Scope>& wanted);
+
 /// The explicit list of operations, in the order of the docs. Copies share it.
 class Registry {
  public:

@@ -3,6 +3,7 @@
 #include "base/word_stem.hpp"
 #include "store/tokenizer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -48,6 +49,28 @@ double passage_word_weight(std::size_t notes_with_it, std::size_t notes) {
   const auto n = static_cast<double>(notes_with_it);
   const auto all = static_cast<double>(notes);
   return std::log(1 + (all - n + 0.5) / (n + 0.5));
+}
+
+Result<PassageWords> passage_words(const std::vector<const QueryText*>& texts, SearchRun& run) {
+  std::vector<PassageWord> words;
+  std::vector<std::size_t> notes_with;  // each of the words
+  std::size_t notes = 0;
+  for (const auto* text : texts)
+    for (const auto& word : text->words) {
+      auto stem = word_stem(word);
+      const bool is_known = std::any_of(words.begin(), words.end(),
+                                        [&](const auto& other) { return other.stem == stem; });
+      if (is_known) continue;
+      QueryText alone;
+      alone.words = {word};
+      const auto spread = INDX_TRY(run.spread_of(fts_phrase(alone)));
+      words.push_back({std::move(stem), 0});
+      notes_with.push_back(spread.with_it);
+      notes = std::max(notes, spread.all);
+    }
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i].weight = passage_word_weight(notes_with[i], notes);
+  return PassageWords(std::move(words));
 }
 
 }  // namespace indx

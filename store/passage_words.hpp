@@ -1,4 +1,6 @@
 #pragma once
+#include "store/search_run.hpp"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -35,5 +37,8 @@ class PassageWords {
 /// ln(1 + (N - n + .5) / (n + .5)): never below 0, so that a word of most notes, which FTS5 counts
 /// for nothing, still tells one passage from another.
 double passage_word_weight(std::size_t notes_with_it, std::size_t notes);
+
+/// The distinct words of the texts, with what each weighs in the vault that `run` searches.
+Result<PassageWords> passage_words(const std::vector<const QueryText*>& texts, SearchRun& run);
 
 }  // namespace indx

@@ -26,6 +26,13 @@ constexpr std::size_t kLeastLabels = 64;
 constexpr std::size_t kWiderBy = 8;
 constexpr int kMostLinks = 50, kMostPassages = 64;
 
+/// Where a chunk begins and ends in a body of that size, by a column and the next.
+std::pair<std::size_t, std::size_t> span_of(const Database::Statement& row, int column,
+                                            std::size_t size) {
+  const auto begin = std::min(static_cast<std::size_t>(row.integer(column)), size);
+  return {begin, std::clamp(static_cast<std::size_t>(row.integer(column + 1)), begin, size)};
+}
+
 /// A word or phrase that the full-text index alone answers.
 bool is_plain(const QueryNode& node) {
   return node.kind == QueryNode::Kind::Text && !node.text.words.empty() &&
@@ -133,7 +140,6 @@ struct RetrievalRun::Impl {
   /// The whole file of a note, read once.
   Result<std::string_view> body_of(std::int64_t id);
   struct Look;
-  Result<PassageWords> passage_words();
   Result<Look> look_at(std::int64_t id, const PassageWords& words);
 };
 
@@ -241,8 +247,7 @@ Result<std::string_view> RetrievalRun::Impl::body_of(std::int64_t id) {
 Result<NearChunk> RetrievalRun::Impl::chunk_of(const Database::Statement& row) {
   const auto id = row.integer(0);
   const auto body = INDX_TRY(body_of(id));
-  const auto begin = std::min(static_cast<std::size_t>(row.integer(5)), body.size());
-  const auto end = std::clamp(static_cast<std::size_t>(row.integer(6)), begin, body.size());
+  const auto [begin, end] = span_of(row, 5, body.size());
   NearChunk chunk{.path = row.text(1),
                   .title = row.text(2),
                   .etag = row.text(3),
@@ -354,44 +359,19 @@ struct RetrievalRun::Impl::Look {
   std::optional<double> nearest, mean;
 };
 
-/// The distinct words that say something, with what each weighs.
-Result<PassageWords> RetrievalRun::Impl::passage_words() {
-  std::vector<PassageWord> words;
-  std::vector<std::size_t> notes_with;
-  std::size_t notes = 0;
-  for (const auto* text : content_texts(plan.texts))
-    for (const auto& word : text->words) {
-      auto stem = word_stem(word);
-      const bool is_known = std::any_of(words.begin(), words.end(),
-                                        [&](const auto& other) { return other.stem == stem; });
-      if (is_known) continue;
-      QueryText alone;
-      alone.words = {word};
-      const auto spread = INDX_TRY(run.spread_of(fts_phrase(alone)));
-      words.push_back({std::move(stem), 0});
-      notes_with.push_back(spread.with_it);
-      notes = std::max(notes, spread.all);
-    }
-  for (std::size_t i = 0; i < words.size(); ++i)
-    words[i].weight = passage_word_weight(notes_with[i], notes);
-  return PassageWords(std::move(words));
-}
-
 Result<RetrievalRun::Impl::Look> RetrievalRun::Impl::look_at(std::int64_t id,
                                                              const PassageWords& words) {
   Look look;
   auto rows = db->prepare(
-      "SELECT f.title, c.heading_path_json, c.char_start, c.char_end, e.scale, e.vector FROM files "
-      "f "
-      "JOIN chunk_rows c ON c.file_id=f.id LEFT JOIN embeddings e ON "
+      "SELECT f.title, c.heading_path_json, c.char_start, c.char_end, e.scale, e.vector "
+      "FROM files f JOIN chunk_rows c ON c.file_id=f.id LEFT JOIN embeddings e ON "
       "e.embed_key=c.embed_key WHERE f.id=?1 ORDER BY c.position LIMIT ?2");
   rows.bind(id, kMostPassages);
   double sum = 0;
   int near = 0;
   while (INDX_TRY(rows.step())) {
     const auto body = INDX_TRY(body_of(id));
-    const auto begin = std::min(static_cast<std::size_t>(rows.integer(2)), body.size());
-    const auto end = std::clamp(static_cast<std::size_t>(rows.integer(3)), begin, body.size());
+    const auto [begin, end] = span_of(rows, 2, body.size());
     auto& counts = look.passages.emplace_back();
     words.count(rows.text(0), counts);
     for (const auto& heading : headings_of(rows.text(1))) words.count(heading, counts);
@@ -409,7 +389,7 @@ Result<RetrievalRun::Impl::Look> RetrievalRun::Impl::look_at(std::int64_t id,
 }
 
 Result<std::vector<NoteEvidence>> RetrievalRun::evidence(const std::vector<std::string>& paths) {
-  const auto words = INDX_TRY(impl_->passage_words());
+  const auto words = INDX_TRY(passage_words(content_texts(impl_->plan.texts), impl_->run));
   std::vector<Impl::Look> looks;
   std::size_t length = 0, passages = 0;
   for (const auto& path : paths) {

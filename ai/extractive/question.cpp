@@ -81,19 +81,6 @@ bool tells_number(std::string_view text) {
   });
 }
 
-/// The runs of digits of a text: `2021-12-07` has three.
-std::set<std::string> numbers_in(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789";
-  std::set<std::string> numbers;
-  for (auto at = text.find_first_of(kDigits); at != text.npos;
-       at = text.find_first_of(kDigits, at)) {
-    const auto end = std::min(text.find_first_not_of(kDigits, at), text.size());
-    numbers.emplace(text.substr(at, end - at));
-    at = end;
-  }
-  return numbers;
-}
-
 }  // namespace
 
 std::set<std::string> word_keys(std::string_view text) {

@@ -151,4 +151,15 @@ std::string phrase_key(std::string_view phrase) {
   return key;
 }
 
+std::set<std::string> numbers_in(std::string_view text) {
+  std::set<std::string> numbers;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto begin = std::min(text.find_first_of("0123456789", at), text.size());
+    const auto end = std::min(text.find_first_not_of("0123456789", begin), text.size());
+    if (end > begin) numbers.emplace(text.substr(begin, end - begin));
+    at = end;
+  }
+  return numbers;
+}
+
 }  // namespace indx

@@ -1,4 +1,5 @@
 #pragma once
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,5 +22,8 @@ std::vector<Token> tokenize(std::string_view text);
 /// Folded, hyphens and slashes as spaces, each word in the singular by the plain English rules: the
 /// form under which a phrase and a tag are the same.
 std::string phrase_key(std::string_view phrase);
+
+/// The runs of digits of a text: `2021-12-07` has three.
+std::set<std::string> numbers_in(std::string_view text);
 
 }  // namespace indx

@@ -192,6 +192,21 @@ const Json kMeeting = {{"kind", "paths"}, {"paths", {"meetings/2026-04-07 Weekly
 const Json kRecord = {{"type", "object"},
                       {"properties", {{"date", {{"type", "string"}, {"format", "date"}}}}}};
 
+/// What AI writes. `ai_toc` is the last: what AI finds depends on the notes there are.
+const std::vector<ToolLine> kAiWrites = {
+    {"ai_tag", {{"scope", kInbox}, {"apply", true}}},
+    {"ai_metadata",
+     {{"scope", kInbox},
+      {"fields", Json::array({{{"key", "summary"}, {"type", "string"}}})},
+      {"apply", true}}},
+    {"ai_extract",
+     {{"scope", kMeeting},
+      {"schema", kRecord},
+      {"destination", "frontmatter"},
+      {"destination_key", "record"},
+      {"apply", true}}},
+    {"ai_toc", {{"mode", "moc"}, {"scope", kInbox}, {"write", {{"path", "Map.md"}}}}}};
+
 }  // namespace
 
 TEST_CASE("reading tools answer what their routes and commands answer",
@@ -259,20 +274,7 @@ TEST_CASE("writing tools write and answer what their routes and commands do",
 
 TEST_CASE("tools of AI apply what their routes and commands apply",
           "[end_to_end][B44][B45][B46][B47][B68]") {
-  compare_writes(
-      {{"ai_tag", {{"scope", kInbox}, {"apply", true}}},
-       {"ai_metadata",
-        {{"scope", kInbox},
-         {"fields", Json::array({{{"key", "summary"}, {"type", "string"}}})},
-         {"apply", true}}},
-       {"ai_extract",
-        {{"scope", kMeeting},
-         {"schema", kRecord},
-         {"destination", "frontmatter"},
-         {"destination_key", "record"},
-         {"apply", true}}},
-       // The last: what AI finds depends on the notes there are.
-       {"ai_toc", {{"mode", "moc"}, {"scope", kInbox}, {"write", {{"path", "Map.md"}}}}}});
+  compare_writes(kAiWrites);
 }
 
 TEST_CASE("tools of the vault itself answer what their routes and commands answer, for admins only",
@@ -603,20 +605,7 @@ TEST_CASE("errors of the core come through a tool with code, message, details an
 
   const Json reader = server.make_token({"vault:read"});
   const McpHttpClient reading(server, reader["token"].get<std::string>());
-  const std::vector<std::pair<std::string, Json>> writes = {
-      {"ai_tag", {{"scope", kInbox}, {"apply", true}}},
-      {"ai_metadata",
-       {{"scope", kInbox},
-        {"fields", Json::array({{{"key", "summary"}, {"type", "string"}}})},
-        {"apply", true}}},
-      {"ai_extract",
-       {{"scope", kMeeting},
-        {"schema", kRecord},
-        {"apply", true},
-        {"destination", "frontmatter"},
-        {"destination_key", "record"}}},
-      {"ai_toc", {{"mode", "moc"}, {"scope", kInbox}, {"write", {{"path", "Map.md"}}}}}};
-  for (const auto& [tool, arguments] : writes) {
+  for (const auto& [tool, arguments] : kAiWrites) {
     INFO(tool);
     const Json refused = reading.call(tool, arguments);
     CHECK(refused["isError"] == true);
