@@ -194,17 +194,15 @@ Status State::cancel_jobs_of(const std::string& subject) {
   for (auto state = JobState::Scheduled; !is_final(state);
        state = static_cast<JobState>(static_cast<int>(state) + 1))
     live.states.push_back(state);
-  // Looked for anew after each page: a job that is over lets others of the same chain end too.
-  while (true) {
-    const auto page = INDX_TRY(queue.list(live, 500, ""));
-    bool is_one_asked = false;
-    for (const Job& job : page.jobs) {
-      if (job.cancel_requested) continue;
-      INDX_TRY(request_cancel(job.id));
-      is_one_asked = true;
-    }
-    if (!is_one_asked) return {};
+  std::vector<JobId> ids;
+  std::optional<std::string> cursor = "";
+  while (cursor) {
+    auto page = INDX_TRY(queue.list(live, 500, *cursor));
+    for (const Job& job : page.jobs) ids.push_back(job.id);
+    cursor = std::move(page.next_cursor);
   }
+  for (const auto& id : ids) INDX_TRY(request_cancel(id));  // some end along with others
+  return {};
 }
 
 Status State::rescue_orphans(bool with_jobs, const JobStore::HasBegun& has_begun) {

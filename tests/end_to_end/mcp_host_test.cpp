@@ -281,8 +281,7 @@ TEST_CASE("eight hosts on one vault are served by one indexer", "[end_to_end][B7
   check_index(vault);
 }
 
-TEST_CASE("when the host that holds the vault goes, another takes its place",
-          "[end_to_end][B7]") {
+TEST_CASE("when the host that holds the vault goes, another takes its place", "[end_to_end][B7]") {
   const TempFolder vault;
   fill_vault(vault);
   auto first = start_host(vault);
