@@ -48,6 +48,14 @@ Status EngineJobs::check_admin(const std::string& act) const {
                     Json{{"required_scopes", {wanted}}});
 }
 
+Status EngineJobs::check_may_stop(const Job& job) const {
+  const Operation* operation = operation_of(job.kind);
+  if (!operation || principal_.has(Scope::VaultAdmin)) return {};
+  INDX_TRY(check_scopes(*operation, principal_, operation->scopes));
+  if (!operation->extra_scopes) return {};
+  return check_scopes(*operation, principal_, operation->extra_scopes(job.input));
+}
+
 // ---- reading
 
 Result<Jobs::JobPage> EngineJobs::list(const JobFilter& filter, int limit,
@@ -103,23 +111,22 @@ Result<std::vector<JobWrite>> EngineJobs::writes(const JobId& id) {
 // ---- acting on one job
 
 Result<Job> EngineJobs::cancel(const JobId& id) {
-  INDX_TRY(get(id));
+  INDX_TRY(check_may_stop(INDX_TRY(get(id))));
   return core_.change_for<Job>([id, who = by()](State& state) { return state.cancel(id, who); });
 }
 
 Result<Job> EngineJobs::pause(const JobId& id) {
-  INDX_TRY(get(id));
+  INDX_TRY(check_may_stop(INDX_TRY(get(id))));
   return core_.change_for<Job>([id, who = by()](State& state) { return state.pause(id, who); });
 }
 
 Result<Job> EngineJobs::resume(const JobId& id) {
-  INDX_TRY(get(id));
+  INDX_TRY(check_may_stop(INDX_TRY(get(id))));
   return core_.change_for<Job>([id, who = by()](State& state) { return state.resume(id, who); });
 }
 
 Result<Job> EngineJobs::retry(const JobId& id) {
-  const Job job = INDX_TRY(get(id));
-  INDX_TRY(check_rights_of(job, principal_));
+  INDX_TRY(check_rights_of(INDX_TRY(get(id)), principal_));
   return core_.change_for<Job>([id, who = by()](State& state) { return state.retry(id, who); });
 }
 

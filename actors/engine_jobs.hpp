@@ -39,6 +39,9 @@ class EngineJobs : public Jobs {
  private:
   bool may_see(const std::string& subject) const;
   Status check_admin(const std::string& act) const;
+  /// Whoever may not start such a job may neither stop nor resume one: a caller may be narrowed to
+  /// less under the name of its owner.
+  Status check_may_stop(const Job& job) const;
   Status check_kind(const std::string& what);
   Status check_schedule_owner(const std::string& schedule);
   ActBy by() const { return {std::string(name(principal_.surface)), principal_.subject}; }

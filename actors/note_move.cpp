@@ -20,6 +20,7 @@ Status check_move(const Vault& vault, const NoteChange& change) {
         cat("Moving to ", to.str(), " is not allowed: hidden and temporary paths are off limits."),
         {{"path", to.str()}});
   INDX_TRY(to.check_creatable());
+  INDX_TRY(check_reachable(vault, to));
   if (to.str().starts_with(from.str() + "/"))
     return invalid(cat("`", from.str(), "` cannot move into itself."), {{"path", "to"}});
   if (const auto other = taken_by(vault, to, from))

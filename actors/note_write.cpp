@@ -22,6 +22,7 @@ Status check_target(const Vault& vault, const NoteChange& change, bool exists) {
                       {{"path", path.str()}});
   if (exists || !change.may_create()) return {};
   INDX_TRY(path.check_creatable());
+  INDX_TRY(check_reachable(vault, path));
   if (const auto twin = vault.find_ignoring_case(path))
     return make_error(Reason::Conflict,
                       cat(path.str(), " differs only by case from ", twin->str(),

@@ -79,6 +79,8 @@ void PostAnswer::settle_one() {
 void PostAnswer::send_whole() {
   if (answers_.empty() && is_stopped_)
     return responder_.send(rpc_failure(503, "The server is stopping.", head_));
+  if (answers_.empty() && session_->is_over)
+    return responder_.send(rpc_failure(404, "This session was ended while this call ran.", head_));
   // The client asked for silence, HTTP wants an answer.
   if (answers_.empty()) return responder_.send({202, {}, ""});
   const bool is_refusal = form_ == Form::Single && answers_.front().http_status != 200;

@@ -24,6 +24,13 @@ HttpResponse no_stream(const HttpRequest& request) {
   return response;
 }
 
+HttpResponse no_such_method(const HttpRequest& request) {
+  HttpResponse response = rpc_failure(
+      405, cat(request.method, " is not possible here; send messages with POST."), request);
+  response.headers.emplace_back("Allow", "DELETE, GET, POST");
+  return response;
+}
+
 HttpResponse not_acceptable(const HttpRequest& request, const Json& id) {
   return rpc_failure(406, "Accept must allow application/json or text/event-stream.", request,
                      kRpcInvalidRequest, id);
@@ -58,6 +65,8 @@ class McpHttpImpl : public McpHttp {
     add("POST", &McpHttpImpl::post);
     add("GET", &McpHttpImpl::get);
     add("DELETE", &McpHttpImpl::remove);
+    // Where they come from is checked before what they ask for.
+    for (const char* method : {"OPTIONS", "PATCH", "PUT"}) add(method, &McpHttpImpl::refuse);
   }
 
   void stop() override {
@@ -209,6 +218,10 @@ class McpHttpImpl : public McpHttp {
     const auto position = session->streams->find(last_event);
     if (!position) return responder.send(no_stream(request));
     position->stream->connect(responder, position->after);
+  }
+
+  void refuse(const HttpRequest& request, const Principal&, const Responder& responder) {
+    responder.send(no_such_method(request));
   }
 
   void remove(const HttpRequest& request, const Principal& principal, const Responder& responder) {

@@ -91,6 +91,7 @@ bool LineWriter::write_line(const std::string& line) {
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (written <= 0) return false;
     at += static_cast<std::size_t>(written);
+    written_bytes_ += static_cast<std::uint64_t>(written);
   }
   return true;
 }

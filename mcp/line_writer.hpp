@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -36,6 +37,8 @@ class LineWriter {
   /// Adds the newline. Nothing happens when the reader is gone.
   void write(std::string line);
   std::size_t queued_bytes() const { return queued_bytes_; }
+  /// All that the reader has taken so far.
+  std::uint64_t written_bytes() const { return written_bytes_; }
   bool is_broken() const { return is_broken_; }
   /// Writes what is queued, for a moment at most, then nothing any more.
   void close();
@@ -51,6 +54,7 @@ class LineWriter {
   std::condition_variable changed_;
   std::deque<std::string> lines_;
   std::atomic<std::size_t> queued_bytes_ = 0;
+  std::atomic<std::uint64_t> written_bytes_ = 0;
   std::atomic<bool> is_broken_ = false;
   bool is_closed_ = false;
   std::chrono::steady_clock::time_point flush_until_;

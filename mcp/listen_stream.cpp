@@ -29,6 +29,16 @@ void ListenStream::acknowledge(Json honoured) {
   for (const Json& message : std::exchange(early_, {})) call_->notify(message);
 }
 
+void Honoured::set(const char* kind, Json value) {
+  const std::scoped_lock lock(mutex_);
+  wishes_[kind] = std::move(value);
+}
+
+void Honoured::add(const char* kind, Json value) {
+  const std::scoped_lock lock(mutex_);
+  wishes_[kind].push_back(std::move(value));
+}
+
 void ListenStream::finish() const {
   call_->answer_result({{"_meta", {{kSubscriptionId, call_->id()}}}});
 }

@@ -38,10 +38,29 @@ class ListenStream {
   std::vector<Json> early_;
 };
 
-/// What else a stream may tell of, such as tasks. Looks at the wishes of the client (an object),
-/// adds to `honoured` those that it takes over, and gives what has to live as long as the stream;
-/// null: nothing.
-using ListenPart = std::function<std::shared_ptr<void>(const std::shared_ptr<ListenStream>& stream,
-                                                       const Json& wishes, Json& honoured)>;
+/// The part of the wishes that is honoured. What looks into a wish holds on to this; once the last
+/// has let it go, the stream acknowledges. Thread-safe.
+class Honoured {
+ public:
+  explicit Honoured(std::shared_ptr<ListenStream> stream) : stream_(std::move(stream)) {}
+  ~Honoured() { stream_->acknowledge(std::move(wishes_)); }
+  Honoured(const Honoured&) = delete;
+  Honoured& operator=(const Honoured&) = delete;
+
+  void set(const char* kind, Json value);
+  /// To the list of this kind.
+  void add(const char* kind, Json value);
+
+ private:
+  const std::shared_ptr<ListenStream> stream_;  // shared with what tells of changes
+  std::mutex mutex_;
+  Json wishes_ = Json::object();
+};
+
+/// What else a stream may tell of, such as tasks. Looks at the wishes of the client (an object) and
+/// adds to `honoured`, now or later, those that it takes over.
+using ListenPart =
+    std::function<void(const std::shared_ptr<ListenStream>& stream, const Json& wishes,
+                       const std::shared_ptr<Honoured>& honoured)>;
 
 }  // namespace indx

@@ -245,6 +245,7 @@ bool SessionTable::close(const std::string& id, const std::string& subject) {
     const std::scoped_lock lock(mutex_);
     if (rows_.erase(id) == 0) return false;
   }
+  session->is_over = true;
   end_session(*session, CancelReason::Requested);
   return true;
 }

@@ -142,6 +142,7 @@ struct McpSession {
   std::shared_ptr<McpChannel> channel;                ///< null: the transport has none
   std::shared_ptr<ResourceSubscriber> subscriptions;  ///< null: none yet; ends with the session
   McpLogFilter log;                                   ///< what of the log the client wants
+  std::atomic<bool> is_over = false;                  ///< the client has ended it
 };
 
 enum class McpTransport : std::uint8_t { Http, Stdio };

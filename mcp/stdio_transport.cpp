@@ -10,6 +10,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <poll.h>
 #include <thread>
 #include <unistd.h>
@@ -23,7 +24,7 @@ using std::chrono::steady_clock;
 constexpr std::size_t kMaxLineBytes = 64U << 20U;
 constexpr std::size_t kMaxQueuedBytes = 64U
                                         << 20U;  // above, no more is read until the client has read
-constexpr std::chrono::milliseconds kFinishTime{500}, kPollStep{20};
+constexpr std::chrono::milliseconds kFinishTime{500}, kStallTime{300}, kPollStep{20};
 
 class StdioReply : public McpReply {
  public:
@@ -44,6 +45,12 @@ class StdioChannel : public McpChannel {
  private:
   const std::shared_ptr<LineWriter> writer_;  // shared with the replies
 };
+
+/// Whether nobody will write to this descriptor any more, though some of it may be unread.
+bool has_hung_up(int in) {
+  pollfd watched{in, POLLRDHUP, 0};
+  return ::poll(&watched, 1, 0) > 0 && (watched.revents & (POLLHUP | POLLRDHUP)) != 0;
+}
 
 /// Cuts bytes into lines. A line over the limit is given up, once, as an empty optional.
 class LineReader {
@@ -149,13 +156,12 @@ class StdioSession {
     LineReader reader;
     // One read may hold a thousand lines: between them the end is seen, and the reader waited for.
     const auto on_line = [&](std::optional<std::string_view> line) {
-      const auto is_over = [&] { return stop.is_cancelled() || writer_->is_broken(); };
-      while (writer_->queued_bytes() >= kMaxQueuedBytes && !is_over())
+      while (writer_->queued_bytes() >= kMaxQueuedBytes && !is_over(in, stop))
         std::this_thread::sleep_for(kPollStep);
-      if (!is_over()) handle_line(line);
+      if (!is_over(in, stop)) handle_line(line);
     };
     std::array<char, 65536> buffer;
-    while (!stop.is_cancelled() && !writer_->is_broken()) {
+    while (!is_over(in, stop)) {
       const bool has_room = writer_->queued_bytes() < kMaxQueuedBytes;
       std::array<pollfd, 3> watched{{{in, POLLIN, 0}, {wake_->get(), POLLIN, 0}, {out, 0, 0}}};
       if (!has_room) watched[0].fd = -1;
@@ -171,6 +177,26 @@ class StdioSession {
       if (count <= 0) return reader.finish(on_line);
       reader.add({buffer.data(), static_cast<std::size_t>(count)}, on_line);
     }
+  }
+
+  bool is_over(int in, const CancelToken& stop) {
+    return stop.is_cancelled() || writer_->is_broken() || is_deserted(in);
+  }
+
+  /// The client has closed its end and takes no answer either, while more are queued than may be:
+  /// the end of the input would never be read.
+  bool is_deserted(int in) {
+    if (writer_->queued_bytes() < kMaxQueuedBytes) {
+      stalled_since_.reset();
+      return false;
+    }
+    const auto now = steady_clock::now();
+    const auto written = writer_->written_bytes();
+    if (!stalled_since_ || written != written_then_) {
+      stalled_since_ = now;
+      written_then_ = written;
+    }
+    return now - *stalled_since_ > kStallTime && has_hung_up(in);
   }
 
   void send(const Json& message) { writer_->write(dump_rpc(message)); }
@@ -240,6 +266,8 @@ class StdioSession {
   McpServer server_;
   McpPeer peer_;
   const std::shared_ptr<LineWriter> writer_;  // shared with answers that come late
+  std::optional<steady_clock::time_point> stalled_since_;
+  std::uint64_t written_then_ = 0;
 };
 
 }  // namespace

@@ -110,20 +110,18 @@ void SubscriptionMethods::listen(const McpRequest& request) {
         kRpcInvalidParams, "Notifications come as events: Accept must allow text/event-stream.");
   Listener listener;
   listener.stream = std::make_shared<ListenStream>(request.peer, request.call);
-  Json honoured = Json::object();
-  if (const Status followed = follow_resources(listener, *wishes, honoured); !followed)
+  // Shared with the parts that first have to look. A call that has ended acknowledges nothing.
+  const auto honoured = std::make_shared<Honoured>(listener.stream);
+  if (const Status followed = follow_resources(listener, *wishes, *honoured); !followed)
     return answer_resource_error(request, followed.error(), "");
-  for (const ListenPart& part : parts_)
-    listener.parts.push_back(part(listener.stream, *wishes, honoured));
-  const auto stream = listener.stream;
+  for (const ListenPart& part : parts_) part(listener.stream, *wishes, honoured);
   if (!keep(std::move(listener)))
     return request.call->answer_fault(
         kRpcInternalError, "Too many streams of notifications are open. Try again later.");
-  stream->acknowledge(std::move(honoured));
 }
 
 Status SubscriptionMethods::follow_resources(Listener& listener, const Json& wishes,
-                                             Json& honoured) {
+                                             Honoured& honoured) {
   const McpPeer& peer = listener.stream->peer();
   const Json* lists = member(wishes, kLists);
   const Json* resources = member(wishes, kResources);
@@ -144,15 +142,15 @@ Status SubscriptionMethods::follow_resources(Listener& listener, const Json& wis
   listener.subscriber = std::make_shared<ResourceSubscriber>(
       std::move(role), services_.dispatcher, alarm_, services_.options.subscriptions);
   INDX_TRY(feeds_->join(listener.subscriber));  // whatever is wished for: to hear of a revocation
-  if (hears_of_lists) honoured[kLists] = true;
+  if (hears_of_lists) honoured.set(kLists, true);
   if (!resources || !may_read) return {};
-  honoured[kResources] = Json::array();
+  honoured.set(kResources, Json::array());
   for (const Json& uri : *resources) {
     if (!uri.is_string()) return invalid("A URI must be a string.", {{"path", kResources}});
     auto watch = watch_of(peer, uri.get<std::string>());
     if (!watch) continue;  // not honoured
     INDX_TRY(listener.subscriber->add(std::move(*watch)));
-    honoured[kResources].push_back(uri);
+    honoured.add(kResources, uri);
   }
   return {};
 }

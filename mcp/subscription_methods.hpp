@@ -38,12 +38,11 @@ class SubscriptionMethods {
   struct Listener {
     std::shared_ptr<ListenStream> stream;
     std::shared_ptr<ResourceSubscriber> subscriber;
-    std::vector<std::shared_ptr<void>> parts;
     CancelToken::Registration on_leave;
   };
   void listen(const McpRequest& request);
   /// Subscribes to what is wished for and adds it to `honoured`.
-  Status follow_resources(Listener& listener, const Json& wishes, Json& honoured);
+  Status follow_resources(Listener& listener, const Json& wishes, Honoured& honoured);
   /// Until the client leaves; false: there are too many.
   bool keep(Listener listener);
   void forget(const OpenCall* call);

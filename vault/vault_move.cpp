@@ -117,6 +117,12 @@ std::optional<NotePath> folder_twin(const Vault& vault, const NotePath& path) {
   return std::nullopt;
 }
 
+Status check_reachable(const Vault& vault, const NotePath& path) {
+  const auto place = walk_to(vault.root(), path, MissingFolders::Foresee, Durability::Off);
+  if (place || place.error().reason == Reason::NotFound) return {};
+  return place.error();
+}
+
 std::vector<std::string> files_below(const Vault& vault, const NotePath& folder) {
   std::vector<std::string> files;
   auto place = walk_to(vault.root(), folder, MissingFolders::Refuse, Durability::Off);

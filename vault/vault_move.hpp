@@ -29,6 +29,9 @@ std::optional<NotePath> taken_by(const Vault& vault, const NotePath& to, const N
 /// The folder that one of the folders of `path`, which is not there yet, equals but for case: both
 /// would be one where the file system does not tell them apart.
 std::optional<NotePath> folder_twin(const Vault& vault, const NotePath& path);
+/// Whether a file could be made at `path`: neither a link nor a file stands where a folder has to
+/// be. Fails as the write would.
+Status check_reachable(const Vault& vault, const NotePath& path);
 /// Every file below a folder that is not ignored, sorted.
 std::vector<std::string> files_below(const Vault& vault, const NotePath& folder);
 

@@ -188,7 +188,7 @@ Result<VaultPlace> walk_to(const std::string& root, const NotePath& path, Missin
     if (!next) {
       const int error = errno;
       if (is_link(place.folder.get(), name)) return refused_link(path);
-      if (error == ENOTDIR && folders == MissingFolders::Create)
+      if (error == ENOTDIR && folders != MissingFolders::Refuse)
         return make_error(Reason::Conflict,
                           cat("`", segments[i], "` in `", path.str(),
                               "` is a file, so it cannot hold another one. Choose another path."),

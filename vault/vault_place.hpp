@@ -58,7 +58,8 @@ struct VaultPlace {
   MadeFolders made = {};
 };
 
-enum class MissingFolders : std::uint8_t { Refuse, Create };
+/// Foresee: makes nothing, and fails as Create would at what no folder can be made below.
+enum class MissingFolders : std::uint8_t { Refuse, Foresee, Create };
 
 /// Walks to the folder of `path` one segment at a time. Fails with `forbidden` at a symbolic link,
 /// with `unavailable` when the vault itself is gone.

@@ -145,8 +145,9 @@ TEST_CASE("jobs of a paused kind wait while others run, until it is resumed", "[
     CHECK(running.ask("queue_pause", {{"kind", kind}})["code"] == "validation_failed");
 }
 
-TEST_CASE("another token finds no job of mine, and no caller starts a job that may do more",
-          "[actors][E11]") {
+TEST_CASE(
+    "another token finds no job of mine, and no caller stops or starts a job that may do more",
+    "[actors][E11]") {
   const OperatedEngine running;
   const auto job = running.start_move("a.md");
   REQUIRE(running.comes_to(job, "failed"));
@@ -171,8 +172,12 @@ TEST_CASE("another token finds no job of mine, and no caller starts a job that m
 
   auto narrowed = running.owner();
   narrowed.scopes = {Scope::VaultRead};
-  for (const auto& [operation, input] : std::vector<std::pair<std::string, Json>>{
-           {"job_retry", {{"id", job}}}, {"job_redrive", Json::object()}}) {
+  for (const auto& [operation, input] :
+       std::vector<std::pair<std::string, Json>>{{"job_cancel", {{"id", job}}},
+                                                 {"job_pause", {{"id", job}}},
+                                                 {"job_resume", {{"id", job}}},
+                                                 {"job_retry", {{"id", job}}},
+                                                 {"job_redrive", Json::object()}}) {
     INFO(operation);
     const auto answer = running.call_as(narrowed, operation, input);
     REQUIRE_FALSE(answer);

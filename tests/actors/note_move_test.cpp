@@ -157,6 +157,30 @@ TEST_CASE_METHOD(MoveFixture, "a move refuses what it would lose or break",
   CHECK(reason("a.md", "A.md") == Reason::kCount);
 }
 
+TEST_CASE_METHOD(MoveFixture, "a plan refuses a place that the write could not reach",
+                 "[actors][A11][A22]") {
+  const TempFolder outside;
+  std::filesystem::create_directory_symlink(outside.path(), folder.path() + "/away");
+  std::filesystem::create_directory_symlink(folder.path() + "/d", folder.path() + "/within");
+
+  for (const std::string place : {"away/b", "away/f/b", "within/b", "a.md/b", "d/x.md/f/b"}) {
+    INFO(place);
+    const auto reason = place.find(".md") == place.npos ? Reason::Forbidden : Reason::Conflict;
+    const auto moved = plan("a.md", place + ".md");
+    REQUIRE_FALSE(moved);
+    CHECK(moved.error().reason == reason);
+    NoteChange change{.kind = NoteChange::Kind::Write,
+                      .path = NotePath::parse(place + ".md").value()};
+    change.body = "new";
+    change.dry_run = true;
+    const auto created =
+        plan_write(vault, {.change = change, .actor = "api", .subject = "tok_1"}, clock, random);
+    REQUIRE_FALSE(created);
+    CHECK(created.error().reason == reason);
+  }
+  CHECK(plan("a.md", "new/folders/b.md"));
+}
+
 TEST_CASE_METHOD(MoveFixture, "a file that changed under its guard goes back", "[actors][A11]") {
   auto write = plan("a.md", "b.md", {}, vault.read(NotePath::parse("a.md").value())->etag).value();
   REQUIRE(begin_write(*state, write));

@@ -47,6 +47,19 @@ TEST_CASE("a session header that is missing, unknown, foreign or over gets 400 o
   CHECK(endpoint.send("DELETE", "", session)->status() == 404);
 }
 
+TEST_CASE("a call in work when its session is ended is told so, and not that it was taken",
+          "[mcp]") {
+  McpEndpoint endpoint;
+  const McpHeaders session = endpoint.open();
+  const auto plain = endpoint.post(mcp_request(7, "tools/call", {{"name", "slow_read"}}),
+                                   with_header(session, "accept", "application/json"));
+
+  CHECK(endpoint.send("DELETE", "", session)->status() == 204);
+
+  CHECK(plain->status() == 404);
+  CHECK(endpoint.dispatcher.held().back().call.cancel.is_cancelled());
+}
+
 TEST_CASE("an expired session is 404 on every method, and the next initialize works", "[mcp]") {
   McpOptions options;
   options.sessions.idle = std::chrono::minutes(10);

@@ -226,6 +226,9 @@ TEST_CASE("GET is an event stream or 405 in every state of a session, at both ad
     CHECK(get({{"mcp-session-id", "no-such-session"}})->status() == 404);
     CHECK(endpoint.send("PUT", "", session, path)->status() == 405);
     CHECK(endpoint.send("PATCH", "", session, path)->status() == 405);
+    for (const char* method : {"GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"})
+      CHECK(endpoint.send(method, "", with_header(session, "origin", "https://evil.example"), path)
+                ->status() == 403);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "mcp/stdio_transport.hpp"
 
+#include "base/text.hpp"
 #include "tests/support/fake_mcp_dispatcher.hpp"
 
 #include <catch2/catch.hpp>
@@ -225,6 +226,23 @@ TEST_CASE("the end of the input ends the server with exit code 0, open calls or 
   CHECK(busy.join() < kLimit);
   CHECK(busy.dispatcher.held().back().call.cancel.is_cancelled());
   busy.dispatcher.held().back().answer(mcp_answer(Json::object()));  // too late, and harmless
+}
+
+TEST_CASE("the end of the input ends the server also when nobody reads what it answers", "[mcp]") {
+  StdioClient deaf;
+  const auto ping = [&](std::size_t id_bytes) {
+    deaf.write(
+        cat(R"({"jsonrpc":"2.0","method":"ping","id":")", std::string(id_bytes, 'x'), "\"}\n"));
+  };
+  for (int i = 0; i < 63; ++i) ping(1U << 20U);
+  ping(1'900'000);  // answers of more than 64 MB wait: what comes now is not read any more
+  for (int i = 0; i < 100; ++i) ping(20);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  CHECK(deaf.exit_code == -1);  // as long as the client is there, its reader is waited for
+  deaf.close_input();
+
+  CHECK(deaf.join() < kLimit);
+  CHECK(deaf.exit_code == 0);
 }
 
 TEST_CASE("a last line without a newline is still answered", "[mcp]") {

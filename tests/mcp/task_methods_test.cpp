@@ -331,7 +331,7 @@ TEST_CASE("modern: a stream that listens to tasks hears what tasks/get would say
 
   const auto told = stream->told();
   REQUIRE(told.size() == 3);
-  CHECK(told[0]["params"]["notifications"]["taskIds"][0] == "J1");
+  CHECK(told[0]["params"]["notifications"]["taskIds"] == Json{"J1"});  // the others are not mine
   for (std::size_t i = 1; i < told.size(); ++i) {
     CHECK(told[i]["method"] == "notifications/tasks");
     CHECK(told[i]["params"]["taskId"] == "J1");
