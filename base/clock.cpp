@@ -1,7 +1,7 @@
 #include "base/clock.hpp"
 
+#include <algorithm>
 #include <charconv>
-#include <cstdio>
 
 namespace indx {
 
@@ -15,14 +15,25 @@ std::chrono::nanoseconds SystemClock::monotonic() const {
 
 std::string format_time(Timestamp time) {
   using namespace std::chrono;
+  // RFC 3339 has the years 0 to 9999; the times of files may lie outside.
+  constexpr Timestamp kFirst = sys_days(year(0) / 1 / 1);
+  constexpr Timestamp kLast = sys_days(year(10000) / 1 / 1) - milliseconds(1);
+  time = std::clamp(time, kFirst, kLast);
   const auto day = floor<days>(time);
   const year_month_day date(day);
   const hh_mm_ss clock(time - day);
-  char text[40];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", int(date.year()),
-                unsigned(date.month()), unsigned(date.day()), int(clock.hours().count()),
-                int(clock.minutes().count()), int(clock.seconds().count()),
-                int(clock.subseconds().count()));
+  std::string text = "0000-00-00T00:00:00.000Z";
+  // By hand, for every row of a list has one: snprintf takes ten times as long.
+  const auto put = [&](std::size_t last, long number) {
+    for (; number > 0; number /= 10) text[last--] = static_cast<char>('0' + number % 10);
+  };
+  put(3, int(date.year()));
+  put(6, unsigned(date.month()));
+  put(9, unsigned(date.day()));
+  put(12, clock.hours().count());
+  put(15, clock.minutes().count());
+  put(18, clock.seconds().count());
+  put(22, clock.subseconds().count());
   return text;
 }
 

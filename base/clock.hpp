@@ -25,7 +25,7 @@ class SystemClock : public Clock {
   std::chrono::nanoseconds monotonic() const override;
 };
 
-/// `2026-03-16T10:00:00.123Z`
+/// `2026-03-16T10:00:00.123Z`; outside the years 0 to 9999 the nearest time in them.
 std::string format_time(Timestamp time);
 std::optional<Timestamp> parse_time(std::string_view text);
 inline std::int64_t to_millis(Timestamp time) { return time.time_since_epoch().count(); }

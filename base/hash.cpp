@@ -10,7 +10,6 @@
 #include <openssl/hmac.h>
 #include <xxhash.h>
 
-#include <cstdio>
 #include <memory>
 #include <sstream>
 
@@ -18,17 +17,19 @@ namespace indx {
 
 namespace {
 
+constexpr char kHexDigits[] = "0123456789abcdef";
+
 std::string etag_text(XXH64_hash_t hash) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  std::string text(16, '0');
+  for (auto digit = text.rbegin(); digit != text.rend(); ++digit, hash >>= 4U)
+    *digit = kHexDigits[hash & 15U];
   return text;
 }
 
 std::string hex_text(const unsigned char* digest, unsigned int size) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
   for (unsigned int i = 0; i < size; ++i)
-    (hex += kDigits[digest[i] >> 4U]) += kDigits[digest[i] & 15U];
+    (hex += kHexDigits[digest[i] >> 4U]) += kHexDigits[digest[i] & 15U];
   return hex;
 }
 
