@@ -19,9 +19,12 @@
 #include <charconv>
 #include <condition_variable>
 #include <csignal>
+#include <cstdlib>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <sstream>
+#include <string>
 #include <thread>
 
 namespace indx {
@@ -79,15 +82,20 @@ class RawSession : public pn::HTTPClientSession {
   }
 };
 
+/// Trusts the certificates of the system, or those of the file that SSL_CERT_FILE names. Kept by
+/// that name: to read them takes milliseconds.
 pn::Context::Ptr tls_context() {
-  static const pn::Context::Ptr context =
-      [] {  // reading the system's CA certificates takes milliseconds
-        pn::Context::Ptr made = new pn::Context(pn::Context::TLS_CLIENT_USE, "", "", "",
-                                                pn::Context::VERIFY_STRICT, 9, true);
-        made->requireMinimumProtocol(pn::Context::PROTO_TLSV1_2);
-        made->enableExtendedCertificateVerification(true);
-        return made;
-      }();
+  const char* file = std::getenv("SSL_CERT_FILE");  // NOLINT(concurrency-mt-unsafe): never set here
+  static std::mutex mutex;
+  static std::map<std::string, pn::Context::Ptr> contexts;
+  const std::scoped_lock lock(mutex);
+  auto& context = contexts[file == nullptr ? "" : file];
+  if (!context) {
+    context = new pn::Context(pn::Context::TLS_CLIENT_USE, "", "", "", pn::Context::VERIFY_STRICT,
+                              9, true);
+    context->requireMinimumProtocol(pn::Context::PROTO_TLSV1_2);
+    context->enableExtendedCertificateVerification(true);
+  }
   return context;
 }
 

@@ -302,7 +302,7 @@ TEST_CASE("TLS is used only with a server whose certificate is trusted and names
   REQUIRE(std::system(cat("cat ", good, ".pem ", other_name, ".pem > ", good, ".ca").c_str()) ==
           0);  // NOLINT(concurrency-mt-unsafe)
   setenv("SSL_CERT_FILE", (good + ".ca").c_str(),
-         1);  // NOLINT(concurrency-mt-unsafe): read once, below
+         1);  // NOLINT(concurrency-mt-unsafe): tests run on one thread
   const auto name_of_get = [](const std::string& certificate) {
     Poco::Net::Context::Ptr context =
         new Poco::Net::Context(Poco::Net::Context::TLS_SERVER_USE, certificate + ".key",
