@@ -40,6 +40,11 @@ void Honoured::add(const char* kind, Json value) {
 }
 
 void ListenStream::finish() const {
+  // mcp.md section 5: the pages of the protocol differ, and a pipe has no end of its own stream.
+  if (peer_.transport == McpTransport::Stdio)
+    call_->notify(rpc_notification(
+        "notifications/cancelled",
+        {{"requestId", call_->id()}, {"reason", "The server has ended this subscription."}}));
   call_->answer_result({{"_meta", {{kSubscriptionId, call_->id()}}}});
 }
 

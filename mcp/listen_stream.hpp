@@ -25,7 +25,7 @@ class ListenStream {
   void tell(std::string_view method, Json params);
   /// The first message: the part of the wishes that is honoured.
   void acknowledge(Json honoured);
-  /// The server ends it: the final result.
+  /// The server ends it: the final result, on stdio behind notifications/cancelled.
   void finish() const;
 
  private:

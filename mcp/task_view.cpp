@@ -94,14 +94,15 @@ Json task_with_result(const Json& record, const Registry& registry, const Protoc
   return task;
 }
 
-void name_job(Json& result, const Operation& operation, const Json& input,
+void name_job(Json& result, const Operation& operation, const Json& output,
               const std::string& job_id) {
   result["_meta"]["indx/job_id"] = job_id;
   // AI that only suggests writes nothing, nor does what mends the index.
-  const bool may_have_written =
-      operation.is_ai ? input.value("apply", Json()) == true || input.contains("write")
-                      : std::find(operation.scopes.begin(), operation.scopes.end(),
-                                  Scope::VaultWrite) != operation.scopes.end();
+  const Json* applied = member(output, "applied");
+  const bool may_have_written = operation.is_ai
+                                    ? (applied && !applied->empty()) || member(output, "written")
+                                    : std::find(operation.scopes.begin(), operation.scopes.end(),
+                                                Scope::VaultWrite) != operation.scopes.end();
   if (may_have_written)
     result["content"].push_back(
         {{"type", "text"},
@@ -115,7 +116,7 @@ Json task_result(const Json& record, const Operation& operation, const Protocol&
   const Json input = record.value("input", Json::object());
   const std::string id = record.value("id", "");
   Json result = tool_result(operation, *outcome, {}, protocol, input, id);
-  name_job(result, operation, input, id);
+  name_job(result, operation, *outcome, id);
   return result;
 }
 

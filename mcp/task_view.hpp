@@ -42,7 +42,7 @@ Json task_with_result(const Json& record, const Registry& registry, const Protoc
 Json task_result(const Json& record, const Operation& operation, const Protocol& protocol);
 
 /// Says in a tool's result which job made it, and how to undo it where it may have written.
-void name_job(Json& result, const Operation& operation, const Json& input,
+void name_job(Json& result, const Operation& operation, const Json& output,
               const std::string& job_id);
 
 }  // namespace indx

@@ -83,7 +83,7 @@ void ToolMethods::Work::answer_with(Json output, const FileBytes* file, bool is_
       result["content"].push_back(std::move(image));
   if (is_replay) result["_meta"]["indx/replayed"] = true;
   if (limit > 0) result["_meta"]["indx/limit"] = limit;
-  if (!job_id.empty()) name_job(result, operation(), arguments.input, job_id);
+  if (!job_id.empty()) name_job(result, operation(), output, job_id);
   call->answer_result(std::move(result));
 }
 

@@ -272,12 +272,18 @@ Json tool_result(const Operation& operation, const Json& output,
                  const Json& input, const std::string& job_id) {
   const Json portable = to_portable_value(operation.output, output);
   std::vector<std::string> cuts;
-  const Json shown = cut_to_size(portable, kMaxResultBytes, &cuts);
+  Json shown = cut_to_size(portable, kMaxResultBytes, &cuts);
 
   std::string summary = tool_summary(operation, input, portable);
-  if (!cuts.empty())
-    summary += cat(" The result is cut: ", shown_cuts(cuts), ". ",
-                   how_to_continue(operation, portable, kept_by(portable, job_id), cuts));
+  // Hosts show the one or the other, so both say it.
+  if (!cuts.empty()) {
+    const std::string notice =
+        cat("The result is cut: ", shown_cuts(cuts), ". ",
+            how_to_continue(operation, portable, kept_by(portable, job_id), cuts));
+    summary += " " + notice;
+    if (shown.is_object()) shown["result_cut"] = notice;
+  }
+  if (!job_id.empty() && shown.is_object() && !shown.contains("job_id")) shown["job_id"] = job_id;
   Json result = {{"content", Json::array({text_block(summary), text_block(dump_rpc(shown))})}};
   if (protocol.has_structured_content) result["structuredContent"] = shown;
   result["isError"] = false;

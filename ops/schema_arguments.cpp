@@ -81,7 +81,10 @@ class Repair {
       const std::string item_path = path.empty() ? key : path + "." + key;
       if (const auto* any = any_property_of(node, key);
           any != nullptr && node.find(key) == nullptr) {
-        put_any(result, key, *any, std::move(item));
+        if (is_blank(item))
+          note(item_path);
+        else
+          put_any(result, key, *any, std::move(item));
         continue;
       }
       const auto* property = node.find(key);
@@ -100,7 +103,6 @@ class Repair {
   /// `validate` to refuse.
   static void put_any(Json& result, const std::string& key, const SchemaNode::Property& any,
                       Json item) {
-    if (item.is_null()) return;
     if (!item.is_string()) {
       result[any.name] = std::move(item);
       return;
@@ -108,19 +110,27 @@ class Repair {
     const auto& text = item.get_ref<const std::string&>();
     if (auto parsed = parse_json_text(text)) {
       result[any.name] = std::move(*parsed);
-    } else if (const auto start = trim(text); !start.empty() && start.find_first_of("{[\"") != 0) {
+    } else if (trim(text).find_first_of("{[\"") != 0) {
       result[any.name] = text;
     } else {
       result[key] = text;
     }
   }
 
+  static bool is_blank(const Json& item) {
+    return item.is_null() || (item.is_string() && trim(item.get_ref<const std::string&>()).empty());
+  }
+
+  /// Hosts fill in what they have no value for. Null is never a value here, also where it is one
+  /// elsewhere: the schema that hosts see has no null.
   static bool means_absent(const SchemaNode::Property& property, const Json& item) {
     const SchemaNode& schema = property.schema;
     if (property.is_required || schema.type == SchemaType::Any) return false;
-    if (item.is_null()) return !schema.is_nullable;
-    const bool wants_text = schema.type == SchemaType::String && schema.allowed.empty() &&
-                            schema.min_length.value_or(0) == 0;
+    if (item.is_null()) return true;
+    const bool may_be_empty = schema.min_length.value_or(0) == 0;
+    if (item.is_array()) return item.empty() && !may_be_empty;
+    const bool wants_text =
+        schema.type == SchemaType::String && schema.allowed.empty() && may_be_empty;
     return item.is_string() && item.get_ref<const std::string&>().empty() && !wants_text;
   }
 

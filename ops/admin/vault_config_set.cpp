@@ -27,7 +27,8 @@ Operation vault_config_set() {
       .name = "vault_config_set",
       .title = "Set the configuration",
       .summary = "Set keys of the vault's configuration.",
-      .guidance = "Secrets are refused: they belong into the environment. A running server takes "
+      .guidance = "Only when the user asks for it, after vault_config_get. Secrets are refused: "
+                  "they belong into the environment. A running server takes "
                   "the values at its next start.",
       .scopes = {Scope::VaultAdmin},
       .route = {"PUT", "/v1/vault/config"},

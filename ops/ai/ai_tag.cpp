@@ -331,6 +331,20 @@ Result<Output> run(Context& ctx, const Input& in) {
                           [&](AiInvocation& invocation) { return tag(ctx, in, invocation); });
 }
 
+/// `ai_tag: found tags for 13 of 52 notes, and wrote 13 notes.`
+std::string told(const Json&, const Json& output) {
+  const auto suggestions = output.value("suggestions", Json::array());
+  const auto with_tags = std::count_if(suggestions.begin(), suggestions.end(), [](const Json& one) {
+    return !one.value("tags", Json::array()).empty();
+  });
+  const auto notes =
+      output.value("scope_resolved", Json::object()).value("count", suggestions.size());
+  const auto applied = output.find("applied");
+  return cat("ai_tag: found tags for ", with_tags, " of ", notes, notes == 1 ? " note" : " notes",
+             applied == output.end() ? ", and wrote none of them; `apply` does."
+                                     : cat(", and wrote ", applied->size(), '.'));
+}
+
 Result<std::size_t> size(Context& ctx, const Input& in) {
   if (in.estimate) return std::size_t{1};
   const ScopePaths found = INDX_TRY(scope_paths(ctx, in.scope));
@@ -388,6 +402,7 @@ Operation ai_tag() {
                        one_of({"model", "extractive"})),
                  field("warnings", &Output::warnings, "A code, or {code, path, reason}."),
                  ai_estimate_output<Output>()},
+      .told = told,
       .failures =
           ai_failures({{Reason::AiSchemaInvalid, "The model did not answer in the asked form."},
                        {Reason::AiApplyConflict,

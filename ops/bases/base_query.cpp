@@ -94,7 +94,7 @@ Result<BaseQueryView> run_inline(Context& ctx, const InlineInput& in) {
 template <typename In>
 Fields<In> shared_fields(Fields<In> own) {
   own.push_back(
-      field("view", &In::view, "Name of the view; without: the first.", optional, length(0, 512)));
+      field("view", &In::view, "Name of the view; without: the first.", optional, length(1, 512)));
   own.push_back(field("this_path", &In::this_path, "The file that `this` means in expressions.",
                       optional, length(0, 4096)));
   own.push_back(limit_field(&In::limit));

@@ -93,8 +93,8 @@ Operation canvas_patch() {
       .title = "Edit a canvas",
       .summary = "Add, change and remove nodes and edges of a canvas; everything else in it stays "
                  "byte for byte.",
-      .guidance = "Steps run in order, all or nothing, in one write. Removing a node removes its "
-                  "edges. Give `if_match` with the etag you read.",
+      .guidance = "Steps run in order, all or nothing. Removing a node removes its edges. Give "
+                  "`if_match`. For a new or whole canvas use canvas_write.",
       .scopes = {Scope::VaultWrite},
       .route = {"PATCH", "/v1/canvas/{path}"},
       .cli = "canvas patch",

@@ -97,8 +97,8 @@ Operation link_forward() {
       .title = "List links of a note",
       .summary = "List the links of a note and the files they reach.",
       .guidance =
-          "Wikilinks, Markdown links, embeds, reference definitions and links in properties. "
-          "Links out of the vault have `external: true`; unresolved ones have no `path`.",
+          "Wikilinks, Markdown links, embeds, references and properties; external ones have "
+          "`external: true`, unresolved ones no `path`. For links to a note use link_backlinks.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/links/{path}/forward"},
       .cli_positional = {"path"},

@@ -57,7 +57,7 @@ Operation link_unresolved() {
       .name = "link_unresolved",
       .title = "List broken links",
       .summary = "List link targets that no file answers to, with the places that link there.",
-      .guidance = "Grouped by target, whatever its case. Links out of the vault are never listed.",
+      .guidance = "Use it to see what to mend, grouped by target; link_resolve tries one target.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/links/unresolved"},
       .is_idempotent = true,

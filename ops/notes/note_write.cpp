@@ -48,8 +48,8 @@ Operation note_write() {
                       "Markdown after the property block. May itself begin with a block, which "
                       "then replaces the old one."),
                 field("frontmatter", &Input::frontmatter,
-                      "Properties that replace the block. Left out: the block stays. Null: the "
-                      "block is removed.",
+                      "Properties that replace the block. Left out: the block stays. Empty: it is "
+                      "removed.",
                       json_object, nullable),
                 if_match_field(&Input::if_match), expected_sha256_field(&Input::expected_sha256),
                 field("if_not_exists", &Input::if_not_exists,

@@ -191,7 +191,7 @@ TEST_CASE("a host of a server lists what its token allows, and no more than it a
   CHECK_FALSE(whole.contains("vault_reindex"));  // nobody asked for admin
 }
 
-TEST_CASE("a host that sees some folders knows nothing of the owner's jobs", "[end_to_end][B7]") {
+TEST_CASE("a host that sees some folders knows nothing of the owner's jobs", "[end_to_end]") {
   const TempFolder vault;
   vault.write("private/Secret.md", "# Secret\n\n#old\n");
   vault.write("Public/Plan.md", "# Plan\n\n#old\n");

@@ -74,7 +74,7 @@ TEST_CASE("a client of the modern era needs no session: it discovers, reads and 
   CHECK(server.call("DELETE", "/mcp", Json(), modern_headers("", "")).status == 405);
 }
 
-TEST_CASE("nothing hints at OAuth: a plain challenge and no well-known pages", "[end_to_end][B8]") {
+TEST_CASE("nothing hints at OAuth: a plain challenge and no well-known pages", "[end_to_end]") {
   const TempFolder vault;
   fill_vault(vault);
   RunningServer server(vault);

@@ -499,7 +499,9 @@ TEST_CASE("text and structured content tell the same of every tool and every act
     }
     CHECK_FALSE(first.get<std::string>().empty());
     CHECK(Json::parse(second.get<std::string>()) == told["structuredContent"]);
-    CHECK_FALSE(told["structuredContent"].contains("job_id"));
+    // Whole, and not the handle of a job that goes on.
+    CHECK_FALSE((told["structuredContent"].contains("job_id") &&
+                 told["structuredContent"].contains("status")));
   }
   for (const auto& [operation, tool] : tool_of) {
     INFO(operation);
@@ -630,6 +632,9 @@ TEST_CASE("the rest of a result that is too long for one answer comes in pages",
   INFO(summary);
   CHECK(cut["structuredContent"].dump().size() < 40'000);
   const std::string id = cut["_meta"]["indx/job_id"];
+  CHECK(cut["structuredContent"]["job_id"] == id);
+  const std::string notice = cut["structuredContent"]["result_cut"];
+  CHECK(summary.ends_with(notice));
   REQUIRE(summary.find("action job_result, id " + id + " and list ") != std::string::npos);
   CHECK(summary.find("suggestions or ") != std::string::npos);
 

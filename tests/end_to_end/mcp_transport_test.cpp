@@ -132,7 +132,7 @@ TEST_CASE("a listener that comes back at once takes the stream over, and hears w
   CHECK(second->received().find("list_changed") == std::string::npos);
 }
 
-TEST_CASE("500 sessions that listen cost less than 8 MB", "[end_to_end][B8]") {
+TEST_CASE("500 sessions that listen cost less than 8 MB", "[end_to_end]") {
   const TempFolder vault;
   fill_vault(vault);
   RunningServer server(vault);
@@ -150,7 +150,7 @@ TEST_CASE("500 sessions that listen cost less than 8 MB", "[end_to_end][B8]") {
 }
 
 TEST_CASE("the cap of sessions is configured, and the one that was idle the longest goes",
-          "[end_to_end][B8]") {
+          "[end_to_end]") {
   const TempFolder vault;
   fill_vault(vault);
   RunningServer server(vault, {}, {{"INDX_MCP_MAX_SESSIONS", "2"}});

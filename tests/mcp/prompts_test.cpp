@@ -164,8 +164,7 @@ TEST_CASE("every prompt recommends tools that exist and fills itself from operat
                                           "cleanup_unresolved_links", "weekly_review"});
 }
 
-TEST_CASE("data of notes in a prompt can neither end its block nor grow without bound",
-          "[mcp][B66]") {
+TEST_CASE("data of notes in a prompt can neither end its block nor grow without bound", "[mcp]") {
   VaultData data;
   data.heading("Rows:");
   for (int i = 0; i < 2000; ++i)

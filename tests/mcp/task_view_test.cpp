@@ -97,7 +97,7 @@ TEST_CASE("the result of a task is what the call would have answered", "[mcp]") 
   const Json done =
       task_result(task_record("succeeded", {{"result", {{"indexed", 3}}}}), operation, protocol);
   CHECK(done["isError"] == false);
-  CHECK(done["structuredContent"] == Json{{"indexed", 3}});
+  CHECK(done["structuredContent"] == Json{{"indexed", 3}, {"job_id", "J1"}});
 
   CHECK(done["content"].dump().find("job_revert") == std::string::npos);  // no note to bring back
 

@@ -93,7 +93,7 @@ TEST_CASE("an old protocol gets no structured content, title or output schema", 
 }
 
 TEST_CASE("a result carries the same facts as a summary, as JSON text and structured",
-          "[mcp][B3]") {
+          "[mcp][B4]") {
   const Json output = {{"notes", {{{"path", "a.md"}}, {{"path", "b.md"}}}}, {"next_cursor", "c"}};
   const Json result = tool_result(fake_operation("note_list"), output, {}, latest());
 
@@ -234,6 +234,7 @@ TEST_CASE("a long body is cut alike in text and structured, and both say so", "[
   CHECK(text_at(result, 0).find("vault://<path>") != std::string::npos);
   const Json told = Json::parse(text_at(result, 1));
   CHECK(told["body"].get<std::string>().find("[indx cut this text here") != std::string::npos);
+  CHECK(text_at(result, 0).ends_with(told["result_cut"].get<std::string>()));
   CHECK(told == result["structuredContent"]);
   CHECK(result["_meta"]["indx/cut"].size() == 1);
 }

@@ -31,7 +31,7 @@ Fields<Sample> sample_fields() {
           field("path", &Sample::path, "Where.", length(1, 10)),
           field("ratio", &Sample::ratio, "Share.", optional, between(0, 1)),
           field("flag", &Sample::flag, "Whether.", optional),
-          field("names", &Sample::names, "Who.", optional, length(0, 3)),
+          field("names", &Sample::names, "Who.", optional, length(1, 3)),
           field("parts", &Sample::parts, "Steps.", optional),
           field("labels", &Sample::labels, "By name.", optional),
           field("properties", &Sample::properties, "An object or null.", json_object, nullable),
@@ -149,9 +149,18 @@ TEST_CASE("text where hosts send text instead of values is repaired", "[ops]") {
   CHECK(repaired == std::vector<std::string>{"count", "flag", "names", "limit", "mode"});
 }
 
-TEST_CASE("null stays a value where it is one", "[ops]") {
-  CHECK(repair_arguments(kSample, Json{{"path", "a"}, {"properties", nullptr}}, nullptr)
-            .contains("properties"));
+TEST_CASE("what a host fills in where it has no value counts as left out, null everywhere",
+          "[ops]") {
+  std::vector<std::string> repaired;
+  const Json sent{{"path", "a"},
+                  {"properties", nullptr},  // a value elsewhere: the schema of hosts has no null
+                  {"names", Json::array()},
+                  {"parts", {{{"op", "set"}, {"value_json", " "}}}}};
+
+  const Json value = repair_arguments(kSample, sent, &repaired);
+
+  CHECK(value == Json{{"path", "a"}, {"parts", {{{"op", "set"}}}}});
+  CHECK(repaired == std::vector<std::string>{"properties", "names", "parts[0].value_json"});
   CHECK(repair_arguments(kSample, nullptr, nullptr) == Json::object());
 }
 
