@@ -48,12 +48,17 @@ Status EngineJobs::check_admin(const std::string& act) const {
                     Json{{"required_scopes", {wanted}}});
 }
 
-Status EngineJobs::check_may_stop(const Job& job) const {
-  const Operation* operation = operation_of(job.kind);
+Status EngineJobs::check_may_stop(const std::string& kind, const Json& input) const {
+  const Operation* operation = operation_of(kind);
   if (!operation || principal_.has(Scope::VaultAdmin)) return {};
   INDX_TRY(check_scopes(*operation, principal_, operation->scopes));
   if (!operation->extra_scopes) return {};
-  return check_scopes(*operation, principal_, operation->extra_scopes(job.input));
+  return check_scopes(*operation, principal_, operation->extra_scopes(input));
+}
+
+Status EngineJobs::check_may_stop(const JobId& id) {
+  const Job job = INDX_TRY(get(id));
+  return check_may_stop(job.kind, job.input);
 }
 
 // ---- reading
@@ -111,17 +116,17 @@ Result<std::vector<JobWrite>> EngineJobs::writes(const JobId& id) {
 // ---- acting on one job
 
 Result<Job> EngineJobs::cancel(const JobId& id) {
-  INDX_TRY(check_may_stop(INDX_TRY(get(id))));
+  INDX_TRY(check_may_stop(id));
   return core_.change_for<Job>([id, who = by()](State& state) { return state.cancel(id, who); });
 }
 
 Result<Job> EngineJobs::pause(const JobId& id) {
-  INDX_TRY(check_may_stop(INDX_TRY(get(id))));
+  INDX_TRY(check_may_stop(id));
   return core_.change_for<Job>([id, who = by()](State& state) { return state.pause(id, who); });
 }
 
 Result<Job> EngineJobs::resume(const JobId& id) {
-  INDX_TRY(check_may_stop(INDX_TRY(get(id))));
+  INDX_TRY(check_may_stop(id));
   return core_.change_for<Job>([id, who = by()](State& state) { return state.resume(id, who); });
 }
 
@@ -206,6 +211,13 @@ Status EngineJobs::check_schedule_owner(const std::string& schedule) {
   return {};
 }
 
+Status EngineJobs::check_may_change(const std::string& schedule) {
+  INDX_TRY(check_schedule_owner(schedule));
+  for (const Schedule& there : INDX_TRY(read_schedules(core_)))
+    if (there.name == schedule) INDX_TRY(check_may_stop(there.kind, there.input));
+  return {};
+}
+
 Result<std::vector<Schedule>> EngineJobs::schedules() {
   auto all = INDX_TRY(read_schedules(core_));
   std::erase_if(all, [this](const Schedule& one) { return !may_see(one.owner.subject); });
@@ -218,12 +230,12 @@ Result<std::vector<ScheduleSlot>> EngineJobs::slots(const std::string& schedule,
 }
 
 Result<Schedule> EngineJobs::set_schedule(const Schedule& schedule) {
-  INDX_TRY(check_schedule_owner(schedule.name));
+  INDX_TRY(check_may_change(schedule.name));
   return change_schedule(core_, schedule);
 }
 
 Result<bool> EngineJobs::delete_schedule(const std::string& schedule) {
-  INDX_TRY(check_schedule_owner(schedule));
+  INDX_TRY(check_may_change(schedule));
   return remove_schedule(core_, schedule);
 }
 

@@ -41,9 +41,12 @@ class EngineJobs : public Jobs {
   Status check_admin(const std::string& act) const;
   /// Whoever may not start such a job may neither stop nor resume one: a caller may be narrowed to
   /// less under the name of its owner.
-  Status check_may_stop(const Job& job) const;
+  Status check_may_stop(const std::string& kind, const Json& input) const;
+  Status check_may_stop(const JobId& id);
   Status check_kind(const std::string& what);
   Status check_schedule_owner(const std::string& schedule);
+  /// Likewise for what stands there of a schedule.
+  Status check_may_change(const std::string& schedule);
   ActBy by() const { return {std::string(name(principal_.surface)), principal_.subject}; }
 
   Core& core_;

@@ -6,6 +6,7 @@
 #include "base/unicode.hpp"
 #include "cli/files.hpp"
 #include "cli/follow_job.hpp"
+#include "cli/remote_health.hpp"
 #include "cli/remote_subscription.hpp"
 #include "cli/remote_wire.hpp"
 #include "ops/job_record.hpp"
@@ -85,13 +86,13 @@ class RemoteDispatcher : public Dispatcher {
   }
 
   const Registry& registry() const override { return registry_; }
-  bool has_provider() const override { return RemoteDispatcher::ai_roles().chat; }
+  bool has_provider() const override { return ai_roles().chat; }
   AiRoles ai_roles() const override {
-    const Json server = RemoteDispatcher::health_of_server();
+    const Json server = health_->now();
     return {.chat = !server.value("provider", "").empty(),
             .embeddings = !server.value("embeddings", "").empty()};
   }
-  Json health() override { return health_of_server(); }
+  Json health() override { return health_->now(); }
   Principal as_granted(const Principal& caller) override {
     const auto scopes = scopes_of_token();
     if (!scopes) return caller;
@@ -112,23 +113,13 @@ class RemoteDispatcher : public Dispatcher {
   }
 
   void call(Call call, OnAnswer answer, OnEvent progress) override {
-    {
-      const std::scoped_lock lock(mutex_);
-      ++calls_;
-    }
-    // Nobody waits for the caller's thread; the count keeps this object alive until the thread has
-    // let go of it.
-    std::thread([this, call = std::move(call), answer = std::move(answer),
-                 progress = std::move(progress)]() mutable {
+    in_background([this, call = std::move(call), answer = std::move(answer),
+                   progress = std::move(progress)]() mutable {
       const auto closing = wire_->closing.on_cancel(
           [cancel = call.cancel] { cancel.cancel(CancelReason::Shutdown); });
       auto result = run(call, progress);
       std::exchange(answer, {})(std::move(result));
-      progress = {};
-      const std::scoped_lock lock(mutex_);
-      --calls_;
-      ended_.notify_all();
-    }).detach();
+    });
   }
 
   Result<std::unique_ptr<Subscription>> subscribe(const EventFilter& filter,
@@ -155,6 +146,22 @@ class RemoteDispatcher : public Dispatcher {
   }
 
  private:
+  /// Nobody waits for the thread; the count keeps this object alive until it has let go of it.
+  template <typename Work>
+  void in_background(Work work) {
+    {
+      const std::scoped_lock lock(mutex_);
+      ++calls_;
+    }
+    std::thread([this, work = std::optional<Work>(std::move(work))]() mutable {
+      (*work)();
+      work.reset();
+      const std::scoped_lock lock(mutex_);
+      --calls_;
+      ended_.notify_all();
+    }).detach();
+  }
+
   static Answer failed(Error error) {
     const int status = error.http_status();
     return {std::move(error), status, {}, false, false};
@@ -366,22 +373,13 @@ class RemoteDispatcher : public Dispatcher {
         make_error(Reason::Unavailable, "The server ended the stream before the answer."));
   }
 
-  Json health_of_server() const {
-    auto request = wire_->request("GET", "/v1/health", nullptr);
-    request.timeout = milliseconds(5000);
-    const auto response = http_exchange(request, wire_->closing);
-    const Json body = response ? Json::parse(response->body, nullptr, false) : Json();
-    if (body.is_object() && body.contains("data") && body["data"].is_object()) return body["data"];
-    return {{"ready", false}, {"state", "unreachable"}};
-  }
-
   /// As the server says; kept, since a token never changes. nullopt: it does not say.
   std::optional<std::set<Scope>> scopes_of_token() {
     {
       const std::scoped_lock lock(mutex_);
       if (token_scopes_) return token_scopes_;
     }
-    const Json health = health_of_server();
+    const Json health = health_->now();
     const auto told = health.find("caller");
     if (told == health.end() || !told->is_object()) return std::nullopt;
     std::set<Scope> scopes;
@@ -395,7 +393,8 @@ class RemoteDispatcher : public Dispatcher {
 
   const Registry registry_;
   const std::shared_ptr<RemoteWire> wire_ =
-      std::make_shared<RemoteWire>();  // shared with subscriptions
+      std::make_shared<RemoteWire>();  // shared with subscriptions and what is asked
+  const std::unique_ptr<RemoteHealth> health_ = std::make_unique<RemoteHealth>(wire_);
   std::mutex mutex_;
   std::condition_variable ended_;
   int calls_ = 0;

@@ -3,6 +3,13 @@
 #include <chrono>
 
 namespace indx {
+namespace {
+
+/// Who asks may be the thread that reads for a client. A server that is silent for longer is waited
+/// for behind its back.
+constexpr std::chrono::milliseconds kOpenPatience{1000};
+
+}  // namespace
 
 RemoteSubscription::~RemoteSubscription() {
   cancel_.cancel(CancelReason::Requested);
@@ -16,7 +23,7 @@ Status RemoteSubscription::open() {
   std::promise<Status> opened;
   auto is_open = opened.get_future();
   thread_ = std::thread([this, promise = std::move(opened)]() mutable { run(std::move(promise)); });
-  return is_open.get();
+  return is_open.wait_for(kOpenPatience) == std::future_status::ready ? is_open.get() : Status();
 }
 
 void RemoteSubscription::run(std::promise<Status> opened) {

@@ -24,6 +24,17 @@ std::string lower_ascii(std::string text) {
   return text;
 }
 
+/// Whether a value is longer than Poco takes.
+bool has_long_value(std::string_view head) {
+  constexpr std::size_t kMaxValueBytes = 8192;
+  for (auto end = head.find('\n'); end != head.npos; end = head.find('\n')) {
+    head.remove_prefix(end + 1);  // the first line is no header
+    const auto line = head.substr(0, head.find('\n'));
+    if (line.size() - std::min(line.find(':'), line.size()) > kMaxValueBytes) return true;
+  }
+  return false;
+}
+
 /// Whether every line is one that all parsers read alike; Poco's is lenient.
 bool is_strict_head(std::string_view head) {
   bool is_first = true;
@@ -148,6 +159,7 @@ bool RequestReader::read_head() {
 
 void RequestReader::parse_head(std::string_view head) {
   if (!is_strict_head(head)) return refuse(400, "The request head is malformed.");
+  if (has_long_value(head)) return refuse(431, "A header is longer than 8 kB.");
   Poco::Net::HTTPRequest parsed;
   try {
     std::istringstream in{std::string(head)};

@@ -107,11 +107,15 @@ bool is_read_only(const Operation& operation, const Principal& principal) {
                      [](const auto& field) { return field.schema.is_for_writing; });
 }
 
+bool is_shown_to(const Principal& principal, const Operation& operation) {
+  return principal.has(Scope::VaultWrite) || is_read_only(operation, principal);
+}
+
 std::vector<Tool> tools_of(const Registry& registry, const Principal& principal,
                            const AiRoles& roles) {
   std::vector<Tool> tools, groups;
   for (const Operation* operation : registry.visible_to(principal, roles)) {
-    if (!principal.has(Scope::VaultWrite) && !is_read_only(*operation, principal)) continue;
+    if (!is_shown_to(principal, *operation)) continue;
     if (operation->tool_group.empty())
       tools.push_back({operation->name, nullptr, {operation}});
     else

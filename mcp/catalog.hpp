@@ -34,6 +34,9 @@ std::optional<Tool> find_tool(const Registry& registry, std::string_view name);
 
 /// Whether a call by the principal can change nothing.
 bool is_read_only(const Operation& operation, const Principal& principal);
+/// Whether the catalog of this caller, who has the scopes of the operation, shows it: to who may
+/// only read nothing that changes something, were it only a queue.
+bool is_shown_to(const Principal& principal, const Operation& operation);
 
 /// One entry of tools/list.
 Json tool_descriptor(const Tool& tool, const Principal& principal, const Protocol& protocol);

@@ -4,6 +4,7 @@
 #include "mcp/operation_call.hpp"
 #include "mcp/prompt_methods.hpp"
 #include "mcp/prompts.hpp"
+#include "mcp/resource_uri.hpp"
 #include "mcp/synthetic_resources.hpp"
 
 #include <algorithm>
@@ -62,6 +63,19 @@ Values values_of(PromptValue value, Timestamp now) {
       break;
   }
   return {"true", "false"};
+}
+
+/// A path as the value of `{+path}`, which leaves `%41` and what is reserved as they are.
+std::string template_value(std::string_view uri_template, const std::string& path) {
+  std::string value;
+  for (const char c : path)
+    value += std::string_view("%?#").find(c) == std::string_view::npos
+                 ? std::string(1, c)
+                 : percent_encode(std::string_view(&c, 1));
+  // In a folder that has the name of something else.
+  const bool collides =
+      uri_template == "vault://{+path}" && vault_uri(path).starts_with("vault:///");
+  return collides ? "/" + value : value;
 }
 
 /// Whose names a variable of this template stands for; empty: nobody's.
@@ -155,20 +169,23 @@ void CompletionMethods::complete_resource(const McpRequest& request,
     return call->answer_fault(kRpcInvalidParams,
                               cat(uri_template, " has no variable `", variable, "`."));
   if (const auto source = source_of(uri_template, variable); !source.empty())
-    return complete_names(request, source, typed);
+    return complete_names(request, uri_template, source, typed);
   const Operation* search = services_.dispatcher.registry().find("vault_search");
   const auto* field = search ? search->input->find(variable) : nullptr;
   answer_matching(*call, field ? field->schema.allowed : Values(), typed);
 }
 
-void CompletionMethods::complete_names(const McpRequest& request, std::string_view source,
-                                       const std::string& typed) const {
+void CompletionMethods::complete_names(const McpRequest& request, const std::string& uri_template,
+                                       std::string_view source, const std::string& value) const {
   const auto& row = *std::find_if(kNameSources.begin(), kNameSources.end(),
                                   [&](const NameSource& each) { return each.source == source; });
   const Operation* operation = operation_behind(services_, request, row.operation);
   if (!operation) return;
+  const bool is_path = row.name == "path";
+  const std::string typed =
+      is_path ? percent_decode(value.starts_with('/') ? value.substr(1) : value) : value;
   Json input = {{"limit", kMaxValues}};
-  if (row.name == "tag")
+  if (!is_path)
     input["prefix"] = typed;
   else if (!typed.empty())
     input["path_glob"] = glob_of_prefix(typed);
@@ -176,15 +193,18 @@ void CompletionMethods::complete_names(const McpRequest& request, std::string_vi
   const auto& call = request.call;
   services_.dispatcher.call(
       make_call(request.peer, *operation, std::move(input), call->token()),
-      [call, &row, typed](const Answer& answer) {
+      [call, &row, is_path, uri_template, typed](const Answer& answer) {
         // What cannot be looked up has no completions; the client only wanted to help somebody
         // type.
         if (!answer.result) return answer_values(*call, {}, false);
         Values values;
-        for (const Json& each : answer.result->value(std::string(row.list), Json::array()))
-          values.push_back(each.value(std::string(row.name), ""));
-        if (row.name == "path")
-          std::erase_if(values, [&](const auto& value) { return !value.starts_with(typed); });
+        for (const Json& each : answer.result->value(std::string(row.list), Json::array())) {
+          const std::string name = each.value(std::string(row.name), "");
+          if (!is_path)
+            values.push_back(name);
+          else if (name.starts_with(typed))
+            values.push_back(template_value(uri_template, name));
+        }
         answer_values(*call, std::move(values),
                       string_member(*answer.result, "next_cursor").has_value());
       });

@@ -21,8 +21,8 @@ class CompletionMethods {
   void complete_resource(const McpRequest& request, const std::string& uri_template,
                          const std::string& variable, const std::string& typed) const;
   /// By a look at the index that stops after a page, however large the vault is.
-  void complete_names(const McpRequest& request, std::string_view source,
-                      const std::string& typed) const;
+  void complete_names(const McpRequest& request, const std::string& uri_template,
+                      std::string_view source, const std::string& value) const;
 
   const McpServices services_;
 };

@@ -3,7 +3,7 @@
 #include "base/text.hpp"
 #include "base/unicode.hpp"
 #include "mcp/operation_call.hpp"
-#include "mcp/tools.hpp"
+#include "mcp/task_calls.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -56,15 +56,16 @@ Consent consent_of(const Json& response) {
   return answer->get<bool>() ? Consent::Given : Consent::Declined;
 }
 
-void refuse(OpenCall& call, const Operation& operation, Consent consent) {
+void refuse(const McpRequest& request, const Operation& operation, Consent consent) {
   const bool is_cancelled = consent == Consent::Cancelled;
-  call.answer_result(tool_error(
+  answer_call_error(
+      request,
       make_error(is_cancelled ? Reason::Cancelled : Reason::ConfirmationRequired,
                  cat(is_cancelled                   ? "The question was closed"
                      : consent == Consent::Declined ? "The person declined"
                                                     : "The client gave no answer to the question",
                      "; ", operation.name, " changed nothing."),
-                 {{"tool", operation.name}})));
+                 {{"tool", operation.name}}));
 }
 
 }  // namespace
@@ -75,38 +76,43 @@ void Confirmation::ask_first(const McpRequest& request, const Operation& operati
   if (!operation.may_ask_person() || !can_show_form(peer)) return go_on();
   // First what anyone can see: a person is not asked for what cannot be done.
   const auto valid = validate(operation.input, input);
-  if (!valid) return request.call->answer_result(tool_error(valid.error(), &operation));
+  if (!valid) return answer_call_error(request, valid.error(), &operation);
   if (!operation.asks_person(*valid)) return go_on();
   Json form = form_of(peer, operation, input);
   if (peer.protocol->era == Era::Modern)
     return ask_modern(request, operation, std::move(form), go_on);
   if (!request.call->can_notify())
-    return request.call->answer_result(tool_error(
+    return answer_call_error(
+        request,
         make_error(Reason::ConfirmationRequired,
                    cat("A person has to allow ", operation.name,
                        ", and without a stream nobody can be asked: accept text/event-stream."),
-                   {{"tool", operation.name}}),
-        &operation));
+                   {{"tool", operation.name}, {"accept", "text/event-stream"}}),
+        &operation);
   ask_legacy(request, operation, std::move(form), std::move(go_on));
 }
 
 void Confirmation::ask_legacy(const McpRequest& request, const Operation& operation, Json form,
                               std::function<void()> go_on) const {
   const auto is_settled = std::make_shared<std::atomic<bool>>(false);  // by an answer or by time
-  request.call->ask(kAsk, std::move(form),
-                    [call = request.call, &operation, is_settled,
-                     go_on = std::move(go_on)](const Result<Json>& reply) {
-                      if (is_settled->exchange(true)) return;
-                      const Consent consent = reply ? consent_of(*reply) : Consent::Unclear;
-                      if (consent == Consent::Given) return go_on();
-                      refuse(*call, operation, consent);
-                    });
-  // An open call keeps its session, so a question must not stay for ever.
+  request.call->ask(
+      kAsk, std::move(form),
+      [request, &operation, is_settled, go_on = std::move(go_on)](const Result<Json>& reply) {
+        if (is_settled->exchange(true)) return;
+        const Consent consent = reply ? consent_of(*reply) : Consent::Unclear;
+        if (consent == Consent::Given) return go_on();
+        refuse(request, operation, consent);
+      });
+  // An open call keeps its session, so a question must not stay for ever; nor must this keep them.
+  McpRequest later = request;
+  later.call.reset();
+  later.peer.session.reset();
   deadlines_.after(RequestStates::kLifetime,
-                   [weak = std::weak_ptr(request.call), &operation, is_settled] {
-                     const auto call = weak.lock();
-                     if (call && !is_settled->exchange(true))
-                       refuse(*call, operation, Consent::Unclear);
+                   [later = std::move(later), weak = std::weak_ptr(request.call), &operation,
+                    is_settled]() mutable {
+                     later.call = weak.lock();
+                     if (later.call && !is_settled->exchange(true))
+                       refuse(later, operation, Consent::Unclear);
                    });
 }
 
@@ -125,7 +131,7 @@ void Confirmation::ask_modern(const McpRequest& request, const Operation& operat
     if (verdict == RequestStates::Verdict::Valid) {
       if (consent == Consent::Given && states_.use(*state)) return go_on();
       if (consent != Consent::Given && consent != Consent::Unclear && states_.use(*state))
-        return refuse(*call, operation, consent);  // a no is said once, as a yes is
+        return refuse(request, operation, consent);  // a no is said once, as a yes is
     }
   }
   call->answer_result(

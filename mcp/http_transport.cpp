@@ -126,11 +126,12 @@ class McpHttpImpl : public McpHttp {
 
   void post_batch(const HttpRequest& request, const Principal& principal,
                   const Responder& responder, Accepted accepted) {
-    const auto session = session_of(request, principal, responder, nullptr);
-    if (!session) return;
     const auto refuse = [&](const RpcFault& fault) {
       responder.send(rpc_response(400, rpc_error(fault), request));
     };
+    if (is_modern_version(request.header(kVersionHeader))) return refuse(no_rpc_batches());
+    const auto session = session_of(request, principal, responder, nullptr);
+    if (!session) return;
     if (!session->protocol->has_batch) return refuse(no_rpc_batches());
     const auto parsed = parse_rpc_batch(request.body);
     if (const auto* fault = std::get_if<RpcFault>(&parsed)) return refuse(*fault);

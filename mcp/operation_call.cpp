@@ -1,6 +1,7 @@
 #include "mcp/operation_call.hpp"
 
 #include "base/text.hpp"
+#include "mcp/catalog.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -31,14 +32,17 @@ bool may_call(const Principal& principal, const Operation& operation) {
                      [&](Scope scope) { return principal.has(scope); });
 }
 
-std::string scope_names(const Operation& operation) {
-  std::vector<std::string> names;
-  for (const Scope scope : operation.scopes) names.emplace_back(name(scope));
-  return join(names, " ");
+/// What a caller needs to be shown this operation.
+std::vector<Scope> wanted_scopes(const Principal& principal, const Operation& operation) {
+  std::vector<Scope> scopes = operation.scopes;
+  if (!is_shown_to(principal, operation) &&
+      std::find(scopes.begin(), scopes.end(), Scope::VaultWrite) == scopes.end())
+    scopes.push_back(Scope::VaultWrite);
+  return scopes;
 }
 
 Error lacks_scope(const Principal& principal, const Operation& operation) {
-  const auto allowed = check_scopes(operation, principal, operation.scopes);
+  const auto allowed = check_scopes(operation, principal, wanted_scopes(principal, operation));
   return allowed ? make_error(Reason::Forbidden, "") : allowed.error();
 }
 
@@ -47,10 +51,12 @@ McpAnswer insufficient_scope(const Principal& principal, const Operation& operat
   const Error error = lacks_scope(principal, operation);
   Json data = error.details;
   data["code"] = error.name();
+  std::vector<std::string> scopes;
+  for (const Scope scope : wanted_scopes(principal, operation)) scopes.emplace_back(name(scope));
   return {.message = rpc_error({kRpcForbidden, error.message, std::move(data), id}),
           .http_status = 403,
           .challenge = cat("Bearer realm=\"indx\", error=\"insufficient_scope\", scope=\"",
-                           scope_names(operation), '"')};
+                           join(scopes, " "), '"')};
 }
 
 Call make_call(const McpPeer& peer, const Operation& operation, Json input,

@@ -18,8 +18,6 @@ std::optional<std::string> string_member(const Json& object, std::string_view ke
 Json progress_token(const RpcMessage& message);
 
 bool may_call(const Principal& principal, const Operation& operation);
-/// `vault:read vault:write`
-std::string scope_names(const Operation& operation);
 /// 403 with the challenge that names the missing scopes, and a JSON-RPC error for who shows only
 /// the body.
 McpAnswer insufficient_scope(const Principal& principal, const Operation& operation,

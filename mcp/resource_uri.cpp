@@ -16,7 +16,7 @@ using Kind = ResourceUri::Kind;
 
 constexpr std::string_view kVaultScheme = "vault://", kAiScheme = "ai://";
 constexpr std::string_view kSummary = "summary/", kMap = "moc/";
-constexpr std::size_t kMaxUriBytes = 8192;
+constexpr std::size_t kMaxUriBytes = 16'384;  // every path fits, each of its bytes as %XX
 constexpr std::string_view kGlobCharacters = "*?[{";
 /// Arguments that may follow a path, where `?` may also be part of a name.
 constexpr std::array<std::string_view, 6> kArguments = {"cursor", "limit",  "view",
@@ -157,7 +157,8 @@ Result<std::string> parse_glob(std::string_view raw) {
 
 /// With `takes_globs` what can be watched.
 Result<ResourceUri> parse_uri(std::string_view uri, bool takes_globs) {
-  if (uri.size() > kMaxUriBytes) return invalid("The URI is longer than 8192 bytes.");
+  if (uri.size() > kMaxUriBytes)
+    return invalid(cat("The URI is longer than ", kMaxUriBytes, " bytes."));
   if (const auto ai = after_scheme(uri, kAiScheme)) return parse_ai(*ai);
   auto rest = after_scheme(uri, kVaultScheme);
   if (!rest) return not_found("Resources of this server have URIs like vault://Folder/Note.md.");

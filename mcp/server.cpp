@@ -122,6 +122,7 @@ void McpServer::run(const McpRequest& request) const {
     return call->answer_fault(kRpcInvalidRequest, "Send initialize first.");
 
   const Json* cursor = member(message.params, "cursor");
+  if (cursor && *cursor == "") cursor = nullptr;  // hosts fill in what they have no value for
   const bool takes_cursor = message.method == "resources/list" || message.method == "tasks/list";
   if (message.method.ends_with("/list") && cursor && !(takes_cursor && cursor->is_string()))
     return call->answer_fault(kRpcInvalidParams, "This cursor was not given by this list.");

@@ -81,10 +81,6 @@ void follow_task(const McpServices& services, JobFollower& follower, const McpPe
                    .is_wanted = [news] { return news->is_wanted(); }});
 }
 
-void answer_fault_of(OpenCall& call, const Error& error) {
-  call.answer_fault(rpc_code(error), error.message, error.to_json());
-}
-
 }  // namespace
 
 std::optional<TaskUse> task_use(const McpRequest& request, const Operation& operation) {
@@ -138,8 +134,12 @@ void answer_created_task(const McpServices& services, JobFollower& follower, con
   follow_task(services, follower, peer, std::move(token), answer.job_id, task);
 }
 
-void answer_call_error(const McpRequest& request, const Error& error) {
-  if (!asks_for_task(request)) return request.call->answer_result(tool_error(error));
+void answer_fault_of(OpenCall& call, const Error& error) {
+  call.answer_fault(rpc_code(error), error.message, error.to_json());
+}
+
+void answer_call_error(const McpRequest& request, const Error& error, const Operation* operation) {
+  if (!asks_for_task(request)) return request.call->answer_result(tool_error(error, operation));
   answer_fault_of(*request.call, error);
 }
 

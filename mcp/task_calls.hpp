@@ -34,6 +34,10 @@ void answer_created_task(const McpServices& services, JobFollower& follower, con
                          const std::vector<std::string>& repaired);
 
 /// An error in answer to a call: of JSON-RPC where it asked for a task, else a tool result.
-void answer_call_error(const McpRequest& request, const Error& error);
+/// `operation`: null where it is not known.
+void answer_call_error(const McpRequest& request, const Error& error,
+                       const Operation* operation = nullptr);
+/// The same always as one of JSON-RPC.
+void answer_fault_of(OpenCall& call, const Error& error);
 
 }  // namespace indx

@@ -4,7 +4,9 @@
 #include "base/unicode.hpp"
 #include "mcp/client_capabilities.hpp"
 #include "mcp/operation_call.hpp"
+#include "mcp/task_calls.hpp"
 #include "mcp/task_view.hpp"
+#include "mcp/tools.hpp"
 #include "ops/job_record.hpp"
 
 #include <optional>
@@ -42,11 +44,8 @@ void cancel_task(const McpServices& services, const McpRequest& request, const J
   if (!cancels) return;
   services.dispatcher.call(make_call(request.peer, *cancels, {{"id", id}}, {}),
                            [request, is_modern, refuse_terminal](const Answer& answer) {
-                             if (!answer.result) {
-                               const Error& error = answer.result.error();
-                               return request.call->answer_fault(kRpcInternalError, error.message,
-                                                                 error.to_json());
-                             }
+                             if (!answer.result)
+                               return answer_fault_of(*request.call, answer.result.error());
                              if (is_modern) return request.call->answer_result(Json::object());
                              const Json& now = answer.result->at("job");
                              if (task_status(now, Era::Legacy) != "cancelled")
@@ -90,21 +89,21 @@ void TaskMethods::with_record(const McpRequest& request, Then then) const {
     return request.call->answer_fault(kRpcInvalidParams, "params.taskId must be the id of a task.");
   const Operation* reads = operation_behind(services_, request, "job_get");
   if (!reads) return;
-  services_.dispatcher.call(
-      make_call(request.peer, *reads, {{"id", *id}}, request.call->token()),
-      [request, id = *id, then = std::move(then),
-       registry = services_.dispatcher.registry()](const Answer& answer) {
-        if (!answer.result) {
-          const Error& error = answer.result.error();
-          const bool is_unknown =
-              error.code() == ErrorCode::NotFound || error.code() == ErrorCode::InvalidArgument;
-          if (is_unknown) return refuse_unknown(request, id);
-          return request.call->answer_fault(kRpcInternalError, error.message, error.to_json());
-        }
-        const Json& record = answer.result->at("job");
-        if (!operation_of_task(registry, record)) return refuse_unknown(request, id);
-        then(record);
-      });
+  services_.dispatcher.call(make_call(request.peer, *reads, {{"id", *id}}, request.call->token()),
+                            [request, id = *id, then = std::move(then),
+                             registry = services_.dispatcher.registry()](const Answer& answer) {
+                              if (!answer.result) {
+                                const Error& error = answer.result.error();
+                                const bool is_unknown = error.code() == ErrorCode::NotFound ||
+                                                        error.code() == ErrorCode::InvalidArgument;
+                                return is_unknown ? refuse_unknown(request, id)
+                                                  : answer_fault_of(*request.call, error);
+                              }
+                              const Json& record = answer.result->at("job");
+                              if (!operation_of_task(registry, record))
+                                return refuse_unknown(request, id);
+                              then(record);
+                            });
 }
 
 void TaskMethods::get(const McpRequest& request) const {
@@ -115,8 +114,18 @@ void TaskMethods::get(const McpRequest& request) const {
 
 void TaskMethods::result(const McpRequest& request) const {
   const auto answer = [request, registry = services_.dispatcher.registry()](const Json& record) {
-    Json result = task_result(record, *operation_of_task(registry, record), *request.peer.protocol);
-    result["_meta"][std::string(kRelatedTask)] = {{"taskId", record.value("id", "")}};
+    // It was called cancelled, and stays so, though its job may have come to its end first.
+    const std::string id = record.value("id", "");
+    const bool ended_after_all =
+        record.value("state", "") == "succeeded" && task_status(record, Era::Legacy) == "cancelled";
+    Json result =
+        ended_after_all
+            ? tool_error(make_error(Reason::Cancelled,
+                                    "The task was cancelled when its work was done already; "
+                                    "job_get shows what came of it.",
+                                    {{"job_id", id}}))
+            : task_result(record, *operation_of_task(registry, record), *request.peer.protocol);
+    result["_meta"][std::string(kRelatedTask)] = {{"taskId", id}};
     request.call->answer_result(std::move(result));
   };
   with_record(request, [request, answer, follower = follower_](const Json& now) {
@@ -125,9 +134,7 @@ void TaskMethods::result(const McpRequest& request) const {
                      {.on_record =
                           [request, answer](const Result<Json>& record) {
                             if (!record) {
-                              const Error& error = record.error();
-                              request.call->answer_fault(kRpcInternalError, error.message,
-                                                         error.to_json());
+                              answer_fault_of(*request.call, record.error());
                             } else if (is_final_record(*record)) {
                               answer(*record);
                             }
@@ -147,12 +154,7 @@ void TaskMethods::list(const McpRequest& request) const {
   services_.dispatcher.call(
       make_call(request.peer, *lists, std::move(input), request.call->token()),
       [request, registry = services_.dispatcher.registry()](const Answer& answer) {
-        if (!answer.result) {
-          const Error& error = answer.result.error();
-          const bool is_bad_cursor = error.code() == ErrorCode::InvalidArgument;
-          return request.call->answer_fault(is_bad_cursor ? kRpcInvalidParams : kRpcInternalError,
-                                            error.message, error.to_json());
-        }
+        if (!answer.result) return answer_fault_of(*request.call, answer.result.error());
         Json tasks = Json::array();
         for (const Json& record : answer.result->at("jobs"))
           if (operation_of_task(registry, record) && !member(record, "parent"))

@@ -107,7 +107,7 @@ void name_job(Json& result, const Operation& operation, const Json& output,
     result["content"].push_back(
         {{"type", "text"},
          {"text", cat("Done as job ", job_id,
-                      "; job_manage with action job_revert and this id undoes it.")}});
+                      "; job_manage with action job_revert and this id undoes what it wrote.")}});
 }
 
 Json task_result(const Json& record, const Operation& operation, const Protocol& protocol) {

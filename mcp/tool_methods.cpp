@@ -129,13 +129,17 @@ void ToolMethods::call_tool(const McpRequest& request) {
   const bool may_call_some =
       std::any_of(tool->operations.begin(), tool->operations.end(),
                   [&](const Operation* each) { return may_call(request.peer.principal, *each); });
+  const Json* meta = member(message.params, "_meta");
+  if (const Json* key = meta ? member(*meta, kIdempotencyMeta) : nullptr; key && !key->is_string())
+    return call->answer_fault(kRpcInvalidParams, cat("_meta.", kIdempotencyMeta, " must be text."));
   const Json* given = member(message.params, "arguments");
   if (!may_call_some) return refuse_hidden(request, asked_operation(*tool, given));
 
   auto arguments = tool_arguments(*tool, given ? *given : Json(nullptr), &peer.principal);
   if (!arguments) return answer_call_error(request, arguments.error());
   const Operation& operation = *arguments->operation;
-  if (!may_call(peer.principal, operation)) return refuse_hidden(request, operation);
+  if (!may_call(peer.principal, operation) || !is_shown_to(peer.principal, operation))
+    return refuse_hidden(request, operation);
   if (!operation.is_listed(services_.dispatcher.ai_roles()))
     return answer_call_error(request, operation.lacks_role());
   const auto task = task_use(request, operation);

@@ -65,7 +65,10 @@ std::string next_step(const Error& error, const Operation* operation) {
     case Reason::Forbidden:
       return std::string(how_to_be_allowed(error));
     case Reason::ConfirmationRequired:
-      // Only a person can give it, and this one was asked (mcp/confirmation.cpp).
+      // Only a person can give it (mcp/confirmation.cpp).
+      if (error.details.contains("accept"))
+        return "Send the call again with a header Accept that allows text/event-stream, so that "
+               "the person can be asked.";
       return "The person did not say yes, and nothing was changed. Do not repeat the call unless "
              "they ask for it.";
     case Reason::NotFound:
@@ -307,7 +310,8 @@ Json tool_job_result(const std::string& job_id, const std::string& status,
 }
 
 Json tool_error(const Error& error, const Operation* operation) {
-  Json content = Json::array({text_block(dump_rpc(error.to_json()))});
+  const Json told = cut_to_size(error.to_json(), kMaxResultBytes, nullptr);
+  Json content = Json::array({text_block(dump_rpc(told))});
   content.push_back(text_block(next_step(error, operation)));
   return {{"content", std::move(content)}, {"isError", true}};
 }

@@ -57,7 +57,8 @@ Operation link_unresolved() {
       .name = "link_unresolved",
       .title = "List broken links",
       .summary = "List link targets that no file answers to, with the places that link there.",
-      .guidance = "Use it to see what to mend, grouped by target; link_resolve tries one target.",
+      .guidance = "Use it to find what to mend. To try one target use note_explore with action "
+                  "link_resolve.",
       .scopes = {Scope::VaultRead},
       .route = {"GET", "/v1/links/unresolved"},
       .is_idempotent = true,

@@ -201,6 +201,9 @@ TEST_CASE("schedules are set, listed and deleted by their owners", "[actors][sch
   CHECK(names("tok_a", admin) == "nightly vault_doctor vault_prune ");
   CHECK(names("tok_r", reader).empty());
 
+  // The owner, narrowed to less than it takes to make such a schedule.
+  CHECK(reason_of(call_with(vault, "tok_a", reader, "schedule_delete", {{"name", "nightly"}})) ==
+        "forbidden");
   const auto paused =
       call_with(vault, "tok_a", admin, "schedule_set", {{"name", "nightly"}, {"paused", true}});
   REQUIRE(paused.result);

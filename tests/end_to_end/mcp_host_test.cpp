@@ -331,6 +331,34 @@ TEST_CASE("when the host that holds the vault goes, another takes its place", "[
   check_index(vault);
 }
 
+TEST_CASE("a host whose holder is silent answers pings and ends at once, calls or not",
+          "[end_to_end][mcp-5]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  const auto holder = start_host(vault);
+  REQUIRE(wait_for_answer(*holder, 1));
+  const auto pinged = start_host(vault), closed = start_host(vault), stopped = start_host(vault);
+  for (const auto* guest : {&pinged, &closed, &stopped}) REQUIRE(wait_for_answer(**guest, 1));
+
+  holder->signal(SIGSTOP);
+  for (const auto* guest : {&pinged, &closed, &stopped}) {
+    (*guest)->write(host_line(10, "tools/list", Json::object()));
+    for (int id = 11; id < 16; ++id)
+      (*guest)->write(host_call(id, "note_read", {{"path", "a.md"}}));
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto took = [&] { return std::chrono::steady_clock::now() - begin; };
+  pinged->write(host_line(20, "ping", Json::object()));
+  closed->close_input();
+  stopped->signal(SIGTERM);
+  CHECK(wait_for_answer(*pinged, 20));
+  CHECK(took() < std::chrono::seconds(3));
+  CHECK(closed->wait(std::chrono::seconds(4)) == 0);
+  CHECK(stopped->wait(std::chrono::seconds(4)).has_value());
+  holder->signal(SIGCONT);
+  CHECK(wait_for_answer(*pinged, 15));  // a silent holder is not a lost one
+}
+
 TEST_CASE("a host finds its jobs whether or not it is the one that holds the vault",
           "[end_to_end][B7]") {
   const TempFolder vault;

@@ -67,6 +67,17 @@ TEST_CASE("scopes hide the tools that they do not allow", "[end_to_end][B7][B9]"
 
   CHECK(has_tool(answer_of(alone.out, 2), "note_read"));
   CHECK_FALSE(has_tool(answer_of(alone.out, 2), "note_write"));
+
+  // What is hidden is refused, also where another surface would let this caller.
+  const auto hidden = talk(
+      vault, {"--scopes", "vault:read"},
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"job_manage","arguments":{"action":"schedule_delete","name":"x"}}})"
+      "\n");
+  const Json result = answer_of(hidden.out, 2)["result"];
+  REQUIRE(result["isError"] == true);
+  const Json told = Json::parse(result["content"][0]["text"].get<std::string>());
+  CHECK(told["code"] == "forbidden");
+  CHECK(told["details"]["required_scopes"] == Json{"vault:write"});
 }
 
 TEST_CASE("a stdio client beside a live server is served through it, with its own rights",

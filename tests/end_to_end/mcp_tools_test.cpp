@@ -25,7 +25,7 @@ void copy_sample(const TempFolder& vault) {
 Json stable_view(const Json& json) {
   static const std::set<std::string> moving = {"modified",    "vault_dir",  "generation", "took_ms",
                                                "duration_ms", "updated_at", "created_at", "usage",
-                                               "at",          "trash_path"};
+                                               "at",          "trash_path", "job_id"};
   if (!json.is_structured()) return json;
   Json kept = json.is_object() ? Json::object() : Json::array();
   for (const auto& [key, value] : json.items()) {

@@ -97,6 +97,8 @@ TEST_CASE("framing that two readers could understand differently is refused", "[
   CHECK(refusal_of("GET a HTTP/1.1\r\nHost: a\r\n\r\n") == 400);
   CHECK(refusal_of("nonsense\r\n\r\n") == 400);
   CHECK(refusal_of("GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(20000, 'a')) == 431);
+  CHECK(refusal_of("GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(9000, 'a') + "\r\n\r\n") ==
+        431);
 }
 
 TEST_CASE("a request that announces no body has none, and ends the connection", "[http]") {

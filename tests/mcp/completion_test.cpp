@@ -1,6 +1,7 @@
 #include "mcp/completion.hpp"
 
 #include "base/text.hpp"
+#include "mcp/resource_uri.hpp"
 #include "mcp/server.hpp"
 #include "tests/support/fake_mcp_dispatcher.hpp"
 
@@ -69,6 +70,50 @@ TEST_CASE("paths of a resource template are completed by a bounded look at the i
   CHECK(calls[0].input["limit"] == 100);
   CHECK(calls[0].input["path_glob"] == "Daily/?**");
   CHECK(calls[0].principal.subject == "reader");
+}
+
+TEST_CASE("a completed path makes a template the URI of that file, whatever its name",
+          "[mcp][completion]") {
+  CompletionWorld world;
+  const std::vector<std::string> paths = {"Public/%41.md",    "Why?.md",       "C# notes.md",
+                                          "search/x.md",      "graph/y z.md",  "50% off.md",
+                                          "caf\xC3\xA9/1.md", "Plain/plan.md", "tags/100%?.md"};
+  world.dispatcher.behaviours["note_list"] = [&](const Call&) {
+    Json notes = Json::array();
+    for (const auto& path : paths) notes.push_back({{"path", path}});
+    return mcp_answer(Json{{"notes", notes}});
+  };
+  // `{+path}` of RFC 6570 encodes all but what is reserved, and leaves triplets as they are.
+  const auto expanded = [](std::string_view before, const std::string& value) {
+    std::string uri(before);
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const bool is_triplet = value[i] == '%' && i + 2 < value.size() &&
+                              std::isxdigit(static_cast<unsigned char>(value[i + 1])) != 0 &&
+                              std::isxdigit(static_cast<unsigned char>(value[i + 2])) != 0;
+      const bool is_kept = is_triplet || std::string_view(":/?#[]@!$&'()*+,;=").find(value[i]) !=
+                                             std::string_view::npos;
+      uri += is_kept ? std::string(1, value[i]) : percent_encode(value.substr(i, 1));
+    }
+    return uri;
+  };
+  for (const std::string before : {"vault://", "vault://graph/backlinks/"}) {
+    const Json values = world.ask(
+        "completion/complete",
+        {{"ref", {{"type", "ref/resource"}, {"uri", before + "{+path}"}}},
+         {"argument", {{"name", "path"}, {"value", ""}}}})["result"]["completion"]["values"];
+    REQUIRE(values.size() == paths.size());
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      const auto uri = expanded(before, values[i].get<std::string>());
+      INFO(uri);
+      const auto parsed = parse_resource_uri(uri);
+      REQUIRE(parsed);
+      CHECK(parsed->path == paths[i]);
+      CHECK(parsed->query.empty());
+      // What was completed before is completed again.
+      const Json typed = world.complete_path(values[i].get<std::string>())["result"]["completion"];
+      if (before == "vault://") CHECK(typed["values"] == Json::array({values[i]}));
+    }
+  }
 }
 
 TEST_CASE("a complete list of values says how many there are", "[mcp][completion]") {

@@ -148,7 +148,30 @@ TEST_CASE("a client that can ask, and has no stream on which to be asked, is ref
   const auto reply =
       client.request("tools/call", {{"name", "note_delete"}, {"arguments", kDelete}}, false);
   CHECK(code_of_refusal(reply->message()) == "confirmation_required");
+  // Nobody said no: the next step is another one.
+  CHECK(reply->message()["result"]["content"][1]["text"].get<std::string>().starts_with(
+      "Send the call again with a header Accept"));
   CHECK(setup.deleted() == 0);
+}
+
+TEST_CASE("whoever asked for a task is told in one form that there is none", "[mcp]") {
+  AskingServer setup;
+  McpTestClient client(*setup.server, "2025-11-25", kCanAsk);
+  const Json as_task{{"task", Json::object()}};
+  const auto code_of = [](const Json& message) {
+    REQUIRE(message.contains("error"));
+    return message["error"]["data"]["code"].get<std::string>();
+  };
+
+  CHECK(code_of(client.call_tool("vault_wipe", {{"from", 5}}, as_task)->message()) ==
+        "validation_failed");
+  Json params = as_task;
+  params["name"] = "vault_wipe";
+  CHECK(code_of(client.request("tools/call", params, false)->message()) == "confirmation_required");
+  const auto declined = client.call_tool("vault_wipe", Json::object(), as_task);
+  REQUIRE(declined->told().size() == 1);
+  client.respond(*declined, {{"action", "decline"}});
+  CHECK(code_of(declined->message()) == "confirmation_required");
 }
 
 TEST_CASE("arguments of any type are answered before a person is asked", "[mcp]") {

@@ -125,6 +125,28 @@ TEST_CASE("narrower scopes hide tools on stdio, and calling one is a forbidden r
   CHECK(Json::parse(result["content"][0]["text"].get<std::string>())["code"] == "forbidden");
 }
 
+TEST_CASE("a cursor that a host filled in with nothing is none", "[mcp]") {
+  StdioClient client;
+  client.initialize();
+  for (const std::string method :
+       {"tools/list", "prompts/list", "resources/list", "resources/templates/list"}) {
+    client.send(method, method, {{"cursor", ""}});
+    const Json answer = client.next();
+    INFO(answer.dump());
+    CHECK(answer["result"].is_object());
+  }
+}
+
+TEST_CASE("a key of a call that is no text is refused and not passed over", "[mcp]") {
+  StdioClient client;
+  client.initialize();
+  client.send(1, "tools/call",
+              {{"name", "note_write"},
+               {"arguments", {{"path", "a.md"}, {"body", "x"}}},
+               {"_meta", {{"indx/idempotency_key", 5}}}});
+  CHECK(client.next()["error"]["code"] == kRpcInvalidParams);
+}
+
 TEST_CASE("before initialize a client may ping and gets an error for the rest", "[mcp]") {
   StdioClient client;
 

@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 const Json kTakesTasks{{"extensions", {{"io.modelcontextprotocol/tasks", Json::object()}}}};
 const Json kAsTask{{"task", {{"ttl", 60000}}}};
-const Json kReindexed{{"indexed", 7}};
+const Json kReindexed{{"indexed", 7}}, kReindexedByJ1{{"indexed", 7}, {"job_id", "J1"}};
 
 /// A server over a fake queue, where long work becomes a task at once.
 struct TaskServer {
@@ -77,7 +77,7 @@ TEST_CASE("the result of a legacy task is that of the plain call, and says whose
   CHECK(fetched["_meta"]["indx/job_id"] == "J1");
   CHECK(told["_meta"]["indx/job_id"] == "J2");
   CHECK(told["content"].back()["text"] ==
-        "Done as job J2; job_manage with action job_revert and this id undoes it.");
+        "Done as job J2; job_manage with action job_revert and this id undoes what it wrote.");
   CHECK(task.client.result("tasks/get", by_task("J1"))["status"] == "completed");
 }
 
@@ -139,6 +139,10 @@ TEST_CASE("a legacy task is cancelled before the answer and stays so", "[mcp]") 
   CHECK(task.client.error_code("tasks/cancel", by_task("J1")) == kRpcInvalidParams);
   task.dispatcher.end("J1", "succeeded", {{"result", kReindexed}});
   CHECK(task.client.result("tasks/get", by_task("J1"))["status"] == "cancelled");
+  const Json result = task.client.result("tasks/result", by_task("J1"));
+  CHECK(result["isError"] == true);
+  CHECK(Json::parse(result["content"][0]["text"].get<std::string>())["code"] == "cancelled");
+  CHECK(result["_meta"]["io.modelcontextprotocol/related-task"]["taskId"] == "J1");
 
   CHECK(task.client.error_code("tasks/cancel", by_task("J9")) == kRpcInvalidParams);
   const std::string done = task.dispatcher.add_job("vault_reindex");
@@ -243,7 +247,7 @@ TEST_CASE("nobody is told of a task whose session is gone, and the task goes on"
   CHECK(task.dispatcher.listener_count() == 0);
   McpTestClient later(*task.server, "2025-11-25");
   task.dispatcher.end("J1", "succeeded", {{"result", kReindexed}});
-  CHECK(later.result("tasks/result", by_task("J1"))["structuredContent"] == kReindexed);
+  CHECK(later.result("tasks/result", by_task("J1"))["structuredContent"] == kReindexedByJ1);
 }
 
 TEST_CASE("modern: long work of a client that takes tasks becomes one, whose job is stored",
@@ -265,7 +269,7 @@ TEST_CASE("modern: long work of a client that takes tasks becomes one, whose job
   setup.dispatcher.end("J1", "succeeded", {{"result", kReindexed}});
   const Json done = client.result("tasks/get", by_task("J1"));
   CHECK(done["status"] == "completed");
-  CHECK(done["result"]["structuredContent"] == kReindexed);
+  CHECK(done["result"]["structuredContent"] == kReindexedByJ1);
   CHECK(done["result"]["isError"] == false);
 }
 
@@ -312,7 +316,7 @@ TEST_CASE("modern: who does not declare tasks gets the result itself, and no tas
 
   const auto waiting = client.call_tool("vault_reindex", Json::object(), kAsTask);
   setup.dispatcher.end("J1", "succeeded", {{"result", kReindexed}});
-  CHECK(waiting->message()["result"]["structuredContent"] == kReindexed);
+  CHECK(waiting->message()["result"]["structuredContent"] == kReindexedByJ1);
 
   for (const std::string method : {"tasks/get", "tasks/update", "tasks/cancel"}) {
     const auto reply = client.request(method, by_task("J1"));
@@ -346,7 +350,7 @@ TEST_CASE("modern: a stream that listens to tasks hears what tasks/get would say
   }
   CHECK(told[1]["params"]["status"] == "working");
   CHECK(told[2]["params"]["status"] == "completed");
-  CHECK(told[2]["params"]["result"]["structuredContent"] == kReindexed);
+  CHECK(told[2]["params"]["result"]["structuredContent"] == kReindexedByJ1);
 
   McpTestClient undeclared(*setup.server, "2026-07-28");
   const auto silent = undeclared.request("subscriptions/listen", wishes);

@@ -18,7 +18,8 @@ namespace indx {
 /// nothing until the test says so. Ids are J1, J2, …
 class FakeTaskDispatcher : public FakeMcpDispatcher {
  public:
-  FakeTaskDispatcher() : FakeMcpDispatcher({reading("job_get"), reading("job_list")}) {
+  FakeTaskDispatcher()
+      : FakeMcpDispatcher({reading("job_get"), reading("job_list"), wiping("vault_wipe")}) {
     behaviours["job_get"] = [this](const Call& call) { return get(call); };
     behaviours["job_list"] = [this](const Call& call) { return page(call); };
     behaviours["job_cancel"] = [this](const Call& call) { return cancel(call); };
@@ -94,6 +95,18 @@ class FakeTaskDispatcher : public FakeMcpDispatcher {
     Operation made;
     made.name = name;
     made.scopes = {Scope::VaultRead};
+    return made;
+  }
+
+  /// Long work that a person is asked about.
+  static Operation wiping(const std::string& name) {
+    Operation made = reading(name);
+    made.scopes = {Scope::VaultWrite};
+    made.effect = Effect::Destructive;
+    made.execution = Execution::Job;
+    SchemaNode nothing;
+    nothing.type = SchemaNode::Type::Object;
+    made.input = std::move(nothing);
     return made;
   }
 
