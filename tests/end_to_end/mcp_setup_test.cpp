@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "tests/end_to_end/running_server.hpp"
+#include "tests/support/raw_server.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -205,6 +206,17 @@ TEST_CASE("the doctor finds a good vault good, by itself and beside a server",
   INFO(beside.out);
   CHECK(beside.code == 0);
   CHECK(beside.out.find("ok    read:") != std::string::npos);
+}
+
+TEST_CASE("a host that leaves before the server has answered is not said to be refused",
+          "[end_to_end][mcp]") {
+  const SilentServer server;
+
+  const auto done = run_indx(
+      {"mcp", "serve", "--stdio", "--remote", cat("http://127.0.0.1:", server.port())}, {}, "");
+
+  CHECK(done.code == 0);
+  CHECK(done.err.find("refuses") == std::string::npos);
 }
 
 TEST_CASE("the doctor says what is wrong with a vault and what to do", "[end_to_end][mcp]") {
