@@ -184,7 +184,7 @@ TEST_CASE("hosts that are not known, and vaults that are none, are refused", "[e
   const auto list = run_indx({"mcp", "config", "--json"});
 
   CHECK(wrong.code == 2);
-  CHECK(wrong.err.find("cursor") != std::string::npos);
+  CHECK(wrong.err.find("Did you mean `cursor`?") != std::string::npos);
   CHECK(nowhere.code == 3);
   CHECK(Json::parse(list.out, nullptr, false)["hosts"].size() == 9);
 }
@@ -206,6 +206,40 @@ TEST_CASE("the doctor finds a good vault good, by itself and beside a server",
   INFO(beside.out);
   CHECK(beside.code == 0);
   CHECK(beside.out.find("ok    read:") != std::string::npos);
+}
+
+TEST_CASE("tokens are said to be made for the vault of the server, not for the current folder",
+          "[end_to_end][mcp]") {
+  const std::string create = "`indx token create cursor --scopes vault:read,vault:write --vault ";
+  const auto err_of = [](std::vector<std::string> flags, std::map<std::string, std::string> env) {
+    flags.insert(flags.begin(), {"mcp", "config", "cursor", "--http"});
+    return run_indx(flags, env).err;
+  };
+
+  CHECK(err_of({}, {}).find(create + "FOLDER` (FOLDER is the vault of the server) and ") !=
+        std::string::npos);
+  CHECK(err_of({}, {{"INDX_VAULT", "/My notes"}}).find(create + "'/My notes'` and ") !=
+        std::string::npos);
+  CHECK(err_of({"--vault", "/other"}, {{"INDX_VAULT", "/My notes"}}).find(create + "/other` ") !=
+        std::string::npos);
+}
+
+TEST_CASE("a host whose block lacks the variables of AI is pointed to them, but told no key",
+          "[end_to_end][mcp]") {
+  const TempFolder vault;
+  const std::string remark =
+      "For the ai_* tools add INDX_AI_PROVIDER and its variables under \"env\".";
+  const std::map<std::string, std::string> env = {{"INDX_AI_PROVIDER", "openai"},
+                                                  {"INDX_OPENAI_API_KEY", "sk-secret"}};
+  const std::vector<std::string> config = {"mcp", "config", "cursor", "--vault", vault.path()};
+
+  const auto with = run_indx(config, env), without = run_indx(config);
+  const auto over_http = run_indx({"mcp", "config", "cursor", "--http"}, env);
+
+  CHECK(with.err.find(remark) != std::string::npos);
+  CHECK((with.err + with.out).find("sk-secret") == std::string::npos);
+  CHECK(without.err.find(remark) == std::string::npos);
+  CHECK(over_http.err.find(remark) == std::string::npos);  // the server has its own
 }
 
 TEST_CASE("a host that leaves before the server has answered is not said to be refused",
