@@ -98,6 +98,10 @@ struct ProviderTraits {
 };
 const std::vector<ProviderTraits>& provider_traits();
 
+/// What keeps the configured provider from being used, and what to set: `the provider openai needs
+/// a model; set …`. Empty: nothing, or AI is off because none is configured or `enabled` is false.
+std::string lack_of_provider(const AiConfig& config);
+
 /// nullptr when no provider is configured, or when it lacks its model or key: AI is off. Fails with
 /// `validation_failed` for an unknown name.
 Result<std::unique_ptr<Provider>> make_provider(const AiConfig& config);

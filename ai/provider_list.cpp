@@ -95,6 +95,16 @@ const std::vector<ProviderTraits>& provider_traits() {
   return *all;
 }
 
+std::string lack_of_provider(const AiConfig& config) {
+  const auto& name = config.provider;
+  if (!config.enabled || name.empty() || name == "builtin") return "";
+  if (config.model.empty())
+    return cat("the provider ", name, " needs a model; set INDX_AI_MODEL or ai.model");
+  if (name == "replay" || config.test_replay || !lacks_key(config, name)) return "";
+  return cat("the provider ", name, " needs a key; set ",
+             upstream_of(config, name, "").key_variable);
+}
+
 Result<std::unique_ptr<Provider>> make_provider(const AiConfig& config) {
   using Made = std::unique_ptr<Provider>;
   const auto& name = config.provider;
@@ -103,18 +113,12 @@ Result<std::unique_ptr<Provider>> make_provider(const AiConfig& config) {
   auto format = format_of(config, name, config.model);
   if (!format && name != "replay") return unknown_provider(name, "INDX_AI_PROVIDER");
   // Each role may be unset (row D2): the vault is served without AI.
-  if (config.model.empty()) {
-    log_warn(
-        cat("AI is off: the provider ", name, " needs a model; set INDX_AI_MODEL or ai.model"));
+  if (const auto lack = lack_of_provider(config); !lack.empty()) {
+    log_warn("AI is off: " + lack);
     return Made();
   }
   if (!format || config.test_replay)
     return make_replay_provider(name, config.model, config.fixtures_dir);
-  if (lacks_key(config, name)) {
-    log_warn(cat("AI is off: the provider ", name, " needs a key; set ",
-                 format->upstream().key_variable));
-    return Made();
-  }
   warn_of_open_key(format->upstream());
   auto made = make_http_provider(config, std::move(format));
   if (config.test_record) return make_recording_provider(std::move(made), config.fixtures_dir);

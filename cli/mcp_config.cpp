@@ -47,7 +47,7 @@ constexpr std::array kHosts = {
     Host{"gemini-cli", "Gemini CLI",
          "~/.gemini/settings.json, or .gemini/settings.json in a project", "mcpServers", "httpUrl",
          "$INDX_TOKEN", false, "In Gemini CLI, /mcp shows whether the server is connected."},
-    Host{"generic", "Any other host", "the host's list of MCP servers", "mcpServers", "url",
+    Host{"generic", "any other host", "the host's list of MCP servers", "mcpServers", "url",
          kPlainToken, false, "Hosts differ in names; these are the most common ones."},
 };
 
@@ -135,8 +135,7 @@ std::string token_command(const Host& host, const McpEntry& entry) {
   if (scopes.empty()) scopes = {"vault:read", "vault:write"};
   std::string command = cat("indx token create ", host.name, " --scopes ", join(scopes, ","));
   for (const std::string& glob : globs) command += cat(" --path-globs ", shell_word(glob));
-  if (!entry.token_vault.empty()) command += cat(" --vault ", shell_word(entry.token_vault));
-  return command;
+  return command + vault_flag(entry.token_vault);
 }
 
 std::string_view token_place(const Host& host) {
@@ -154,8 +153,10 @@ std::vector<std::string> remarks_of(const Host& host, const McpEntry& entry) {
             "to the server."));
   const bool needs_token = entry.is_http || entry.vault.empty();
   if (needs_token)
-    remarks.push_back(
-        cat("Make a token with `", token_command(host, entry), "`", token_place(host)));
+    remarks.push_back(cat("Make a token with `", token_command(host, entry), "`",
+                          entry.token_vault.empty() ? " (FOLDER is the vault of the server)" : "",
+                          token_place(host)));
+  remarks.insert(remarks.end(), entry.remarks.begin(), entry.remarks.end());
   if (!host.remark.empty()) remarks.emplace_back(host.remark);
   return remarks;
 }
@@ -176,7 +177,11 @@ Result<McpEntry> entry_of(const Invocation& invocation, const Environment& env) 
   const std::string remote = invocation.global.remote.value_or(
       invocation.global.vault ? "" : env("INDX_URL").value_or(""));
   entry.url = input.value("url", remote);
-  if (entry.url.empty() && entry.is_http) entry.url = "http://127.0.0.1:8080";
+  std::string token_vault = invocation.global.vault.value_or("");
+  if (entry.url.empty() && entry.is_http) {
+    entry.url = "http://127.0.0.1:8080";
+    if (token_vault.empty()) token_vault = env("INDX_VAULT").value_or("");
+  }
   if (!entry.url.empty()) {
     if (!entry.url.starts_with("http://") && !entry.url.starts_with("https://"))
       return invalid(cat("`", entry.url,
@@ -184,8 +189,8 @@ Result<McpEntry> entry_of(const Invocation& invocation, const Environment& env) 
                          "https://HOST."),
                      Json{{"path", "--url"}});
     entry.url = mcp_endpoint(entry.url);
-    if (invocation.global.vault)
-      entry.token_vault = std::filesystem::absolute(*invocation.global.vault).lexically_normal();
+    if (!token_vault.empty())
+      entry.token_vault = std::filesystem::absolute(token_vault).lexically_normal();
     return entry;
   }
   const std::string dir = named_vault(invocation.global, env);
@@ -196,6 +201,11 @@ Result<McpEntry> entry_of(const Invocation& invocation, const Environment& env) 
         cat("The vault `", dir, "` is no folder. Name one with --vault or INDX_VAULT."),
         Json{{"path", dir}});
   entry.vault = path.string();
+  if (auto remark = current_folder_remark(invocation.global, env); !remark.empty())
+    entry.remarks.push_back(std::move(remark));
+  if (!env("INDX_AI_PROVIDER").value_or("").empty())
+    entry.remarks.emplace_back(
+        "For the ai_* tools add INDX_AI_PROVIDER and its variables under \"env\".");
   return entry;
 }
 
@@ -270,6 +280,15 @@ std::string own_program() {
   std::error_code failure;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", failure);
   return failure ? "indx" : program.string();
+}
+
+std::string vault_flag(const std::string& vault) {
+  return cat(" --vault ", vault.empty() ? "FOLDER" : shell_word(vault));
+}
+
+std::string current_folder_remark(const GlobalFlags& global, const Environment& env) {
+  const bool is_named = global.vault || !env("INDX_VAULT").value_or("").empty();
+  return is_named ? "" : "No --vault was given: this is the current folder.";
 }
 
 std::string mcp_endpoint(std::string url) {

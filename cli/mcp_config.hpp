@@ -18,7 +18,8 @@ struct McpEntry {
   std::string url;      ///< of the MCP endpoint; empty: stdio on the vault
   bool is_http = false;
   std::string scopes;       ///< `vault:read,path:Public/**`; empty: the default
-  std::string token_vault;  ///< of the server at `url`, where tokens are made; empty: not named
+  std::string token_vault;  ///< of the server at `url`, where tokens are made; empty: not known
+  std::vector<std::string> remarks;  ///< what flags and environment give reason to say
 };
 
 /// The text to paste for a host, what file it belongs into, and what else to do.
@@ -36,6 +37,11 @@ int run_mcp_config(const Invocation& invocation, const Environment& env);
 
 /// Absolute path of this program.
 std::string own_program();
+/// ` --vault /home/me/Notes`, for a command on the vault of a server; FOLDER stands for one that is
+/// not known.
+std::string vault_flag(const std::string& vault);
+/// `No --vault was given: …`; empty where INDX_VAULT, at least, names one.
+std::string current_folder_remark(const GlobalFlags& global, const Environment& env);
 /// `http://127.0.0.1:8080` as `http://127.0.0.1:8080/mcp`.
 std::string mcp_endpoint(std::string url);
 

@@ -1,7 +1,9 @@
 #include "cli/mcp_doctor.hpp"
 
+#include "ai/provider.hpp"
 #include "base/http_client.hpp"
 #include "base/text.hpp"
+#include "base/unicode.hpp"
 #include "cli/child_process.hpp"
 #include "cli/mcp_config.hpp"
 #include "cli/output.hpp"
@@ -12,6 +14,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <thread>
 #include <unistd.h>
 
 namespace indx {
@@ -21,6 +24,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kHandshakeLimit{10'000}, kGoodHandshake{1'000}, kAnswerLimit{20'000};
+constexpr milliseconds kIndexingLimit{3'000}, kIndexingPause{100};
 constexpr seconds kEndLimit{5};
 constexpr std::size_t kMaxCatalogBytes = 60'000;
 
@@ -63,20 +67,76 @@ Result<Json> structured_of(const Json& result) {
   return make_error(Reason::Internal, has_text ? content[0].value("text", "") : "no text");
 }
 
-/// Lists one note, which takes the whole way from the protocol to the index.
+template <typename Ask>
+Result<Json> ask_tool(const Ask& ask, std::string_view name, Json arguments) {
+  const Result<Json> answer =
+      ask("tools/call", Json{{"name", name}, {"arguments", std::move(arguments)}});
+  return answer ? structured_of(*answer) : answer;
+}
+
+/// `no ai_* tools are listed.`, or which: some need no model for text.
+std::string listed_ai_tools(const Json& catalog) {
+  std::vector<std::string> names;
+  for (const Json& tool : catalog.value("tools", Json::array()))
+    if (const auto name = tool.value("name", ""); name.starts_with("ai_")) names.push_back(name);
+  if (names.empty()) return "no ai_* tools are listed.";
+  return cat("only these ai_* tools are listed: ", join(names, ", "), ".");
+}
+
+/// Whether the server has a provider and, where its configuration is known here, why not.
+template <typename Ask>
+void check_ai(McpReport& report, const Ask& ask, const Json& catalog, const AiConfig* config) {
+  const Result<Json> status = ask_tool(ask, "vault_status", Json::object());
+  if (!status) return;  // as what is read next, which tells why
+  const Json ai = status->value("ai", Json::object());
+  if (ai.value("enabled", false))
+    return report.ok("ai", cat(ai.value("provider", ""), ", model ", ai.value("model", "")));
+  std::string listed = listed_ai_tools(catalog);
+  if (!config)
+    return report.ok("ai", cat("off: the server uses no provider, so ", listed,
+                               " If one is configured there, the server's log says why."));
+  if (config->provider.empty())
+    return report.ok("ai", cat("off: no provider is configured, so ", listed));
+  if (!config->enabled) return report.ok("ai", cat("off: ai.enabled is false, so ", listed));
+  std::string lack = lack_of_provider(*config);
+  if (lack.empty())
+    lack =
+        "the process that holds the vault has no provider; set INDX_AI_PROVIDER and its variables "
+        "where that one is started";
+  listed.front() = listed.front() == 'n' ? 'N' : 'O';
+  report.warn("ai", cat("off: ", lack, ". ", listed), "");
+}
+
+/// ` (3 of 120 files)`; empty: not counted yet.
+std::string indexed_so_far(const Json& list) {
+  const Json indexed = list.value("indexed", Json::object());
+  const auto total = indexed.value("total", std::int64_t{0});
+  return total == 0 ? ""
+                    : cat(" (", indexed.value("done", std::int64_t{0}), " of ", total, " files)");
+}
+
+/// Lists one note, which takes the whole way from the protocol to the index. A first indexing is
+/// waited for, but not to its end in a large vault.
 template <typename Ask>
 void check_read(McpReport& report, const Ask& ask) {
-  const Result<Json> answer =
-      ask("tools/call", Json{{"name", "note_list"}, {"arguments", {{"limit", 1}}}});
-  const Result<Json> list = answer ? structured_of(*answer) : answer;
+  const auto is_indexing = [](const Json& list) { return list.value("indexing", Json()) == true; };
+  const auto until = std::chrono::steady_clock::now() + kIndexingLimit;
+  Result<Json> list = ask_tool(ask, "note_list", {{"limit", 1}});
+  while (list && is_indexing(*list) && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(kIndexingPause);
+    list = ask_tool(ask, "note_list", {{"limit", 1}});
+  }
   if (!list)
     return report.fail("read", cat("note_list failed: ", list.error().message),
                        "`indx vault status` and `indx doctor` say more about the vault.");
+  if (is_indexing(*list))
+    return report.ok("read", cat("The first indexing is not done yet", indexed_so_far(*list),
+                                 "; searches find more soon."));
   const bool has_notes = !list->value("notes", Json::array()).empty();
   if (has_notes) return report.ok("read", "A note of the vault can be listed.");
   report.warn("read", "The read worked, but there is no note to see.",
               "Check that --vault is the right folder and that `path:` scopes or the token's globs "
-              "are not too narrow; the first indexing may also not be done.");
+              "are not too narrow.");
 }
 
 // --- over stdio
@@ -86,8 +146,12 @@ std::optional<Config> check_vault(McpReport& report, const Invocation& invocatio
                                   const Environment& env) {
   const auto config = load_vault_config(invocation.global, env, ".");
   if (!config) {
-    report.fail("vault", config.error().message,
-                "Give the absolute path of the folder with --vault, as in `indx mcp config HOST`.");
+    const bool is_folder = config.error().reason != Reason::NotFound;
+    report.fail(
+        "vault", config.error().message,
+        is_folder
+            ? "Correct that variable or key; docs/configuration.md lists the values."
+            : "Give the absolute path of the folder with --vault, as in `indx mcp config HOST`.");
     return std::nullopt;
   }
   if (::access(config->vault_dir.c_str(), R_OK | X_OK) != 0) {
@@ -95,7 +159,8 @@ std::optional<Config> check_vault(McpReport& report, const Invocation& invocatio
                 "Let the user that the host runs as read the folder.");
     return std::nullopt;
   }
-  report.ok("vault", config->vault_dir);
+  const std::string remark = current_folder_remark(invocation.global, env);
+  report.ok("vault", cat(config->vault_dir, remark.empty() ? "" : ". " + remark));
   if (::access(config->vault_dir.c_str(), W_OK) != 0)
     report.warn("permissions", "The vault is read-only for this user.",
                 "Writing tools will fail; use --scopes vault:read, or allow writing.");
@@ -209,6 +274,7 @@ void check_stdio(McpReport& report, const Invocation& invocation, const Environm
     return report.fail("tools", catalog.error().message,
                        "`indx doctor` says more about the vault.");
   check_catalog(report, *catalog);
+  check_ai(report, ask, *catalog, &config->ai);
   check_read(report, ask);
   if (client.end() == 0) return report.ok("end", "The server ends when the host does.");
   report.warn("end", "The server did not end by itself within 5 s.", "It was ended by force.");
@@ -307,10 +373,15 @@ bool check_reachable(McpReport& report, const std::string& url) {
   return true;
 }
 
-bool check_token(McpReport& report, HttpClient& client, const std::string& token) {
+bool has_bearer(const std::string& token) { return to_lower(token).starts_with("bearer "); }
+
+/// `vault`: of the server; empty: it is not known here.
+bool check_token(McpReport& report, HttpClient& client, const std::string& token,
+                 const std::string& vault) {
+  const std::string makes_one = cat("`indx token create NAME", vault_flag(vault), "` makes one.");
   if (token.empty()) {
     report.fail("token", "No token was given.",
-                "Give one with --token or INDX_TOKEN; `indx token create NAME` makes one.");
+                "Give one with --token or INDX_TOKEN; " + makes_one);
     return false;
   }
   const auto response = client.post("initialize", greeting_params());
@@ -322,7 +393,9 @@ bool check_token(McpReport& report, HttpClient& client, const std::string& token
   const int status = response ? response->status : 0;
   if (status == 401)
     report.fail("token", "The server does not know this token, or it was revoked.",
-                "`indx token list` shows those there are; `indx token create NAME` makes one.");
+                has_bearer(token) ? "The token is what comes after it: leave out \"Bearer\"."
+                                  : cat("`indx token list", vault_flag(vault),
+                                        "` shows those there are; ", makes_one));
   else
     report.fail("token",
                 response ? cat("The handshake was answered with HTTP ", status, ".")
@@ -375,14 +448,15 @@ void check_origin_guard(McpReport& report, const HttpClient& client) {
               "Let a proxy pass the headers Origin and Host on.");
 }
 
-void check_http(McpReport& report, const std::string& base, const std::string& token) {
+void check_http(McpReport& report, const std::string& base, const std::string& token,
+                const std::string& vault) {
   if (!base.starts_with("http://") && !base.starts_with("https://"))
     return report.fail("url", cat("`", base, "` is no address."),
                        "Give http://HOST:PORT/mcp or https://HOST/mcp.");
   const std::string url = mcp_endpoint(base);
   if (!check_reachable(report, url)) return;
   HttpClient client(url, token);
-  if (!check_token(report, client, token)) return;
+  if (!check_token(report, client, token, vault)) return;
   check_protocol_versions(report, url, token);
   check_origin_guard(report, client);
   const auto ask = [&](std::string_view method, const Json& params) {
@@ -393,7 +467,10 @@ void check_http(McpReport& report, const std::string& base, const std::string& t
     check_catalog(report, *catalog);
   else
     report.fail("tools", catalog.error().message, "Give the token at least vault:read.");
-  if (catalog) check_read(report, ask);
+  if (catalog) {
+    check_ai(report, ask, *catalog, nullptr);
+    check_read(report, ask);
+  }
   client.end_session();
 }
 
@@ -459,7 +536,8 @@ int run_mcp_doctor(const Invocation& invocation, const Environment& env) {
   if (url.empty())
     check_stdio(report, invocation, env);
   else
-    check_http(report, url, invocation.global.token.value_or(env("INDX_TOKEN").value_or("")));
+    check_http(report, url, invocation.global.token.value_or(env("INDX_TOKEN").value_or("")),
+               invocation.global.vault.value_or(""));
   const std::string text =
       invocation.global.json ? data_text(report.json(), is_terminal(STDOUT_FILENO)) : report.text();
   const bool is_read = write_all(STDOUT_FILENO, text);

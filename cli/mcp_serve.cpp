@@ -64,7 +64,8 @@ void check_remote(Dispatcher& dispatcher, const Principal& principal) {
   call.principal = principal;
   dispatcher.call(std::move(call),
                   [](const Answer& answer) {
-                    if (answer.result) return;
+                    // A host that has left refuses nothing.
+                    if (answer.result || answer.result.error().reason == Reason::Cancelled) return;
                     log_warn("the server refuses calls; tools are listed, but fail",
                              Json{{"code", answer.result.error().name()},
                                   {"reason", answer.result.error().message}});

@@ -163,6 +163,24 @@ TEST_CASE("the cap of sessions is configured, and the one that was idle the long
   CHECK(server.call("POST", "/mcp", kMcpPing, first).status == 200);
 }
 
+TEST_CASE("how long a session may be idle is configured, and one that is used goes on",
+          "[end_to_end][B8]") {
+  const TempFolder vault;
+  fill_vault(vault);
+  RunningServer server(vault, {}, {{"INDX_MCP_SESSION_IDLE_MS", "2000"}});
+  const auto idle = open_mcp_session(server), used = open_mcp_session(server);
+  const auto over = std::chrono::steady_clock::now() + std::chrono::milliseconds(2100);
+
+  int status = 0;
+  CHECK(wait_until([&] {
+    status = server.call("POST", "/mcp", kMcpPing, used).status;
+    return status != 200 || std::chrono::steady_clock::now() > over;
+  }));
+
+  CHECK(status == 200);
+  CHECK(server.call("POST", "/mcp", kMcpPing, idle).status == 404);
+}
+
 TEST_CASE(
     "the end of stdin and SIGTERM end a stdio server at once, in the middle of its first "
     "index too",
