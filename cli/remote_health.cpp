@@ -5,7 +5,7 @@
 namespace indx {
 namespace {
 
-constexpr std::chrono::milliseconds kAge{1000}, kPatience{500}, kTimeout{5000};
+constexpr std::chrono::milliseconds kAge{1000}, kAnswerPatience{500}, kTimeout{5000};
 
 }  // namespace
 
@@ -22,7 +22,7 @@ Json RemoteHealth::now() {
     asked_at_ = now;
     asking_ = std::thread([this] { ask(); });
   }
-  answered_.wait_until(lock, asked_at_ + kPatience, [this] { return !is_asking_; });
+  answered_.wait_until(lock, asked_at_ + kAnswerPatience, [this] { return !is_asking_; });
   return told_.value_or(Json{{"ready", false}, {"state", "unreachable"}});
 }
 

@@ -11,7 +11,7 @@
 namespace indx {
 namespace {
 
-constexpr std::size_t kMaxNameBytes = 64;
+constexpr std::size_t kMaxScheduleName = 64;
 constexpr std::size_t kMostSchedules = 1000;
 constexpr const char* kAdminScope = "vault:admin";
 
@@ -48,7 +48,7 @@ Result<std::vector<Schedule>> read_schedules_of(Database::Statement query) {
 }
 
 bool is_schedule_name(const std::string& name) {
-  return !name.empty() && name.size() <= kMaxNameBytes &&
+  return !name.empty() && name.size() <= kMaxScheduleName &&
          std::all_of(name.begin(), name.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
          });
@@ -87,7 +87,7 @@ Result<std::optional<Schedule>> Schedules::get(const std::string& name) {
 
 Result<Schedule> Schedules::set(const Schedule& wanted) {
   if (!is_schedule_name(wanted.name))
-    return invalid(cat("The name of a schedule has 1 to ", kMaxNameBytes,
+    return invalid(cat("The name of a schedule has 1 to ", kMaxScheduleName,
                        " lower case letters, digits, `-` and `_`."),
                    Json{{"path", "name"}});
   Schedule schedule = wanted;

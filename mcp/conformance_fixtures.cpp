@@ -133,22 +133,22 @@ Json sampling_params(Json text, int max_tokens) {
 // ---- questions inside a result of the modern era
 
 /// What the client has to answer before a call can go on.
-struct Question {
+struct FixtureQuestion {
   std::string key, method;
   Json params;
 };
-Question form_question(std::string key, const char* message, Json form) {
+FixtureQuestion form_question(std::string key, const char* message, Json form) {
   return {std::move(key),
           "elicitation/create",
           {{"message", message}, {"requestedSchema", std::move(form)}}};
 }
-Question name_question(std::string key) {
+FixtureQuestion name_question(std::string key) {
   return form_question(std::move(key), "What is your name?", text_form({{"name", "string"}}));
 }
-Question sampling_question(std::string key, const char* text) {
+FixtureQuestion sampling_question(std::string key, const char* text) {
   return {std::move(key), "sampling/createMessage", sampling_params(text, 100)};
 }
-const Question kRootsQuestion = {"client_roots", "roots/list", Json::object()};
+const FixtureQuestion kRootsQuestion = {"client_roots", "roots/list", Json::object()};
 
 const std::string& state_key() {
   static const std::string key = [] {
@@ -158,10 +158,10 @@ const std::string& state_key() {
   return key;
 }
 
-void require_input(const McpRequest& request, const std::vector<Question>& questions,
+void require_input(const McpRequest& request, const std::vector<FixtureQuestion>& questions,
                    const std::string& state = "") {
   Json asked = Json::object();
-  for (const Question& question : questions)
+  for (const FixtureQuestion& question : questions)
     asked[question.key] = {{"method", question.method}, {"params", question.params}};
   Json result = {{"resultType", "input_required"}, {"inputRequests", std::move(asked)}};
   if (!state.empty())
@@ -170,9 +170,9 @@ void require_input(const McpRequest& request, const std::vector<Question>& quest
   request.call->answer_result(std::move(result));
 }
 
-bool is_answered(const McpRequest& request, const std::vector<Question>& questions) {
+bool is_answered(const McpRequest& request, const std::vector<FixtureQuestion>& questions) {
   const Json* responses = member(request.message.params, "inputResponses");
-  for (const Question& question : questions) {
+  for (const FixtureQuestion& question : questions) {
     const Json* response = responses ? member(*responses, question.key) : nullptr;
     if (!response || !response->is_object()) return false;
   }
@@ -191,8 +191,8 @@ std::optional<std::string> opened_state(const McpRequest& request) {
 }
 
 /// Asks until all is answered, then answers with `result`.
-void ask_first(const McpRequest& request, const std::vector<Question>& questions, Json result,
-               const std::string& state = "") {
+void ask_first(const McpRequest& request, const std::vector<FixtureQuestion>& questions,
+               Json result, const std::string& state = "") {
   const auto sent = opened_state(request);
   if (!sent) return;
   if (*sent != state || !is_answered(request, questions))
@@ -201,8 +201,8 @@ void ask_first(const McpRequest& request, const std::vector<Question>& questions
 }
 
 void run_rounds(const McpRequest& request) {
-  const std::vector<Question> first = {name_question("step1")};
-  const std::vector<Question> second = {
+  const std::vector<FixtureQuestion> first = {name_question("step1")};
+  const std::vector<FixtureQuestion> second = {
       form_question("step2", "What is your favourite colour?", text_form({{"color", "string"}}))};
   const auto state = opened_state(request);
   if (!state) return;
@@ -214,7 +214,7 @@ void run_rounds(const McpRequest& request) {
 }
 
 void run_by_capabilities(const McpRequest& request) {
-  std::vector<Question> questions;
+  std::vector<FixtureQuestion> questions;
   if (is_declared(request, "elicitation")) questions.push_back(name_question("user_name"));
   if (is_declared(request, "sampling"))
     questions.push_back(sampling_question("greeting", "Write a greeting"));
@@ -243,7 +243,7 @@ Run says(Json result) {
     request.call->answer_result(result);
   };
 }
-Run asks(std::vector<Question> questions, Json result, std::string state = "") {
+Run asks(std::vector<FixtureQuestion> questions, Json result, std::string state = "") {
   return [questions = std::move(questions), result = std::move(result), state = std::move(state)](
              const McpRequest& request, const McpServices&) {
     ask_first(request, questions, result, state);
@@ -271,10 +271,11 @@ const char* const kDialectSchema = R"({"$schema": "https://json-schema.org/draft
   "additionalProperties": false})";
 
 std::vector<Fixture> tools_that_ask() {
-  const Question name = name_question("user_name"),
-                 confirm =
-                     form_question("confirm", "Please confirm", text_form({{"ok", "boolean"}})),
-                 capital = sampling_question("capital_question", "What is the capital of France?");
+  const FixtureQuestion name = name_question("user_name"),
+                        confirm = form_question("confirm", "Please confirm",
+                                                text_form({{"ok", "boolean"}})),
+                        capital =
+                            sampling_question("capital_question", "What is the capital of France?");
   const std::string in_result = "test_input_required_result_";
   return {
       tool(
@@ -353,7 +354,7 @@ Fixture prompt(std::string name, Run run, const std::vector<std::string>& argume
   return {std::move(name), std::move(run), {{"arguments", std::move(listed)}}};
 }
 
-const std::vector<Fixture>& prompts() {
+const std::vector<Fixture>& fixture_prompts() {
   static const std::vector<Fixture> rows = {
       prompt("test_simple_prompt", says(with_messages({user_message(
                                        text_content("This is a simple prompt for testing."))}))),
@@ -471,10 +472,10 @@ bool complete_argument(const McpRequest& request) {
 
 Front front_of(std::string_view method, const McpServices& services) {
   if (method == "tools/list") return lists("tools", list_of(tools()));
-  if (method == "prompts/list") return lists("prompts", list_of(prompts()));
+  if (method == "prompts/list") return lists("prompts", list_of(fixture_prompts()));
   if (method == "resources/list") return lists("resources", list_of_resources());
   if (method == "tools/call") return calls(tools(), services);
-  if (method == "prompts/get") return calls(prompts(), services);
+  if (method == "prompts/get") return calls(fixture_prompts(), services);
   if (method == "resources/read") return resources(true);
   if (method == "resources/subscribe" || method == "resources/unsubscribe") return resources(false);
   if (method == "completion/complete") return complete_argument;

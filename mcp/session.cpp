@@ -1,6 +1,7 @@
 #include "mcp/session.hpp"
 
 #include "base/text.hpp"
+#include "mcp/sse_stream.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,6 +10,7 @@ namespace indx {
 namespace {
 
 constexpr int kListeningFactor = 24;
+constexpr std::chrono::minutes kSweepTime{2};
 
 bool is_listening(const McpSession& session) {
   return session.channel && session.channel->is_open();
@@ -163,12 +165,21 @@ bool SessionTable::add(const std::shared_ptr<McpSession>& session) {
   bool has_room = false;
   {
     const std::scoped_lock lock(mutex_);
+    sweep();
     ended = take_superfluous();
     has_room = rows_.size() < limits_.max_sessions;
     if (has_room) rows_[session->id] = {session, std::move(last_used)};
   }
   for (const auto& each : ended) end_session(*each, CancelReason::Shutdown);
   return has_room;
+}
+
+void SessionTable::sweep() {
+  const auto now = clock_.monotonic();
+  if (now - swept_at_ < kSweepTime) return;
+  swept_at_ = now;
+  for (const auto& [id, row] : rows_)
+    if (row.session->streams) row.session->streams->sweep();
 }
 
 bool SessionTable::is_expired(const Row& row) const {

@@ -186,6 +186,8 @@ class SessionTable {
   };
   using Rows = std::map<std::string, Row, std::less<>>;
   bool is_expired(const Row& row) const;
+  /// Frees what sessions that are left alone still keep for their clients. Under the mutex.
+  void sweep();
   /// Takes out what has to go before one more fits in. Under the mutex.
   std::vector<std::shared_ptr<McpSession>> take_superfluous();
   /// Among those of the principal that has the most, so that one client's sessions do not cost
@@ -198,6 +200,7 @@ class SessionTable {
   Random& random_;
   mutable std::mutex mutex_;
   Rows rows_;
+  std::chrono::nanoseconds swept_at_{};
 };
 
 }  // namespace indx

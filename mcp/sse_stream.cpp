@@ -139,6 +139,18 @@ void SseStreams::drop_finished() {
   }
 }
 
+void SseStreams::sweep() {
+  const std::scoped_lock lock(mutex_);
+  std::set<std::string> over;
+  std::erase_if(streams_, [&](const std::shared_ptr<SseStream>& stream) {
+    if (!stream->is_finished()) return false;
+    if (over_.contains(stream->id())) return true;
+    over.insert(stream->id());
+    return false;
+  });
+  over_ = std::move(over);
+}
+
 /// Under the mutex.
 std::shared_ptr<SseStream> SseStreams::standing() {
   if (standing_) return standing_;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,8 @@ class SseStreams : public McpChannel {
   };
   /// Where `Last-Event-ID` points; nullopt: nowhere, or to the end.
   std::optional<Position> find(const std::string& event_id) const;
+  /// Forgets what was over at the sweep before: its client has had the time between to fetch it.
+  void sweep();
 
   void send(const Json& notification) override;
   bool is_open() const override;
@@ -80,6 +83,7 @@ class SseStreams : public McpChannel {
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<SseStream>> streams_;  // shared with replies in work
   std::shared_ptr<SseStream> standing_;              // one of them
+  std::set<std::string> over_;                       // ids of those that a sweep found finished
   std::size_t opened_ = 0;
   bool is_closed_ = false;
 };

@@ -13,13 +13,13 @@ namespace indx {
 namespace {
 
 constexpr int kMaxCanvasDepth = 100;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 
 /// A strict JSON reader (RFC 8259) that keeps spans. After the first error `failed()` is true.
 class CanvasScanner {
  public:
   explicit CanvasScanner(std::string_view text) : text_(text) {
-    if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+    if (text_.starts_with(kUtf8Mark)) at_ = kUtf8Mark.size();
   }
 
   bool failed() const { return error_ != nullptr; }

@@ -12,7 +12,7 @@ namespace indx {
 namespace {
 
 constexpr std::size_t kMaxUpstreamMessage = 300;
-constexpr std::size_t kMaxAnswerBytes = 16U << 20U;
+constexpr std::size_t kMaxReplyBytes = 16U << 20U;
 constexpr std::size_t kMaxEventBytes = 4U << 20U;
 
 /// Providers have no common code for a prompt that is too long, so their words decide.
@@ -47,7 +47,7 @@ HttpClientRequest UpstreamClient::prepared(HttpClientRequest http) const {
   http.connect_timeout = connect_timeout_;
   http.first_byte_timeout = first_byte_timeout_;
   http.idle_timeout = idle_timeout_;
-  http.max_response_bytes = kMaxAnswerBytes;
+  http.max_response_bytes = kMaxReplyBytes;
   http.proxy = proxy_for(proxies_, http.url);
   return http;
 }
@@ -83,7 +83,7 @@ Result<UpstreamClient::Streamed> UpstreamClient::stream(
   const auto on_data = [&](std::string_view piece) {
     received += piece.size();
     if (!has_events) body += piece;
-    is_too_large = received > kMaxAnswerBytes || reader.pending_bytes() > kMaxEventBytes;
+    is_too_large = received > kMaxReplyBytes || reader.pending_bytes() > kMaxEventBytes;
     return !is_too_large && (!has_events || deliver(reader.feed(piece)));
   };
 
@@ -92,7 +92,7 @@ Result<UpstreamClient::Streamed> UpstreamClient::stream(
   if (!response) return transport_failure(response.error());
   if (is_too_large)
     return failure("The AI provider's answer is too large.", "too_large", response->status,
-                   cat("More than ", kMaxAnswerBytes, " bytes."));
+                   cat("More than ", kMaxReplyBytes, " bytes."));
   streamed.status = response->status;
   if (response->status < 200 || response->status > 299) {
     response->body = std::move(body);

@@ -1,5 +1,6 @@
 #include "mcp/session.hpp"
 
+#include "mcp/sse_stream.hpp"
 #include "tests/support/fake_mcp_dispatcher.hpp"
 
 #include <catch2/catch.hpp>
@@ -243,6 +244,32 @@ TEST_CASE("a question that cannot reach the peer fails at once", "[mcp]") {
 
   CHECK(failed == 1);
   CHECK(reply->said.empty());
+}
+
+TEST_CASE("what was streamed to a session that is left alone is not kept for its whole life",
+          "[mcp]") {
+  Table table;
+  const auto session = table.add();
+  session->streams = std::make_shared<SseStreams>(*session->protocol);
+  const auto stream = session->streams->open();
+  stream->send(Json{{"answer", "long"}});
+  stream->finish();
+  const auto is_kept = [&] { return session->streams->find("1-0").has_value(); };
+  const std::weak_ptr<SseStream> kept = stream;
+
+  const auto pass = [&](std::chrono::minutes time) {
+    table.clock.advance(time);
+    const auto other = table.add("other");
+    CHECK(table.sessions.close(other->id, "other"));
+  };
+  pass(std::chrono::minutes(3));
+  CHECK(kept.use_count() == 2);  // its client may still come back for it
+  pass(std::chrono::minutes(1));
+  CHECK(kept.use_count() == 2);
+  pass(std::chrono::minutes(3));
+  CHECK(kept.use_count() == 1);
+  CHECK_FALSE(is_kept());
+  CHECK(table.sessions.find(session->id, "me") == session);
 }
 
 }  // namespace indx
