@@ -13,7 +13,7 @@ namespace indx {
 namespace {
 
 /// How long one that is just starting, or just stopping, is waited for.
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kTakeoverPatience{5};
 constexpr std::chrono::milliseconds kPause{50};
 constexpr int kPausesToLook = 10;
 
@@ -104,7 +104,7 @@ VaultKeeper::Found VaultKeeper::look() {
 }
 
 bool VaultKeeper::ensure(const CancelToken& cancel) {
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kTakeoverPatience;
   while (true) {
     const Found found = look();
     if (found != Found::Nobody) return found == Found::Holder;

@@ -18,11 +18,13 @@ class PostAnswer::Reply : public McpReply {
 };
 
 PostAnswer::PostAnswer(const HttpRequest& request, Responder responder, Accepted accepted,
-                       std::shared_ptr<McpSession> session, Form form, std::size_t requests)
+                       std::shared_ptr<McpSession> session, Form form, std::size_t requests,
+                       Json id)
     : responder_(std::move(responder)),
       accepted_(accepted),
       session_(std::move(session)),
       form_(form),
+      id_(std::move(id)),
       unsettled_(requests) {
   head_.id = request.id;
 }
@@ -78,9 +80,11 @@ void PostAnswer::settle_one() {
 
 void PostAnswer::send_whole() {
   if (answers_.empty() && is_stopped_)
-    return responder_.send(rpc_failure(503, "The server is stopping.", head_));
+    return responder_.send(
+        rpc_failure(503, "The server is stopping.", head_, kRpcInvalidRequest, id_));
   if (answers_.empty() && session_->is_over)
-    return responder_.send(rpc_failure(404, "This session was ended while this call ran.", head_));
+    return responder_.send(rpc_failure(404, "This session was ended while this call ran.", head_,
+                                       kRpcInvalidRequest, id_));
   // The client asked for silence, HTTP wants an answer.
   if (answers_.empty()) return responder_.send({202, {}, ""});
   const bool is_refusal = form_ == Form::Single && answers_.front().http_status != 200;

@@ -15,9 +15,10 @@ namespace indx {
 class PostAnswer : public std::enable_shared_from_this<PostAnswer> {
  public:
   enum class Form : std::uint8_t { Single, Batch };
-  /// `requests`: how many there are to answer, at least one; each through a reply of its own.
+  /// `requests`: how many there are to answer, at least one; each through a reply of its own. `id`:
+  /// of the one there is; null: there are several.
   PostAnswer(const HttpRequest& request, Responder responder, Accepted accepted,
-             std::shared_ptr<McpSession> session, Form form, std::size_t requests);
+             std::shared_ptr<McpSession> session, Form form, std::size_t requests, Json id);
 
   std::shared_ptr<McpReply> reply();
   bool is_over() const;
@@ -40,6 +41,7 @@ class PostAnswer : public std::enable_shared_from_this<PostAnswer> {
   const Accepted accepted_;
   const std::shared_ptr<McpSession> session_;  // shared: an answer may come after the session ended
   const Form form_;
+  const Json id_;
   mutable std::mutex mutex_;
   std::size_t unsettled_;
   std::vector<McpAnswer> answers_;     // while there is no stream

@@ -119,7 +119,7 @@ class McpHttpImpl : public McpHttp {
       return responder.send({202, {}, ""});
     }
     const auto answer = std::make_shared<PostAnswer>(request, responder, accepted, session,
-                                                     PostAnswer::Form::Single, 1);
+                                                     PostAnswer::Form::Single, 1, message.id);
     server_.request(peer, message, answer->reply());
     if (accepted.sse) show_life_of(answer);
   }
@@ -142,10 +142,10 @@ class McpHttpImpl : public McpHttp {
       return responder.send(not_acceptable(request, nullptr));
 
     const McpPeer peer = peer_in(session, principal);
-    const auto answer = requests == 0
-                            ? nullptr
-                            : std::make_shared<PostAnswer>(request, responder, accepted, session,
-                                                           PostAnswer::Form::Batch, requests);
+    const auto answer =
+        requests == 0 ? nullptr
+                      : std::make_shared<PostAnswer>(request, responder, accepted, session,
+                                                     PostAnswer::Form::Batch, requests, nullptr);
     for (const RpcParsed& each : messages) {
       const auto* message = std::get_if<RpcMessage>(&each);
       if (!wants_answer(each))

@@ -37,10 +37,14 @@ std::variant<Json, RpcFault> parse_json(std::string_view text) {
   return json;
 }
 
-/// How many members each message has in the text of valid JSON, a repeated one as often as it is
-/// there. `levels`: how many brackets each message stands in.
-std::vector<std::size_t> written_members(std::string_view text, int levels) {
-  std::vector<std::size_t> counts(1);
+/// How many members a message has as it was written, repeated ones as often as they are there.
+struct Members {
+  std::size_t own = 0, all = 0;  ///< all: with those of the objects in it
+};
+
+/// Of each message in the text of valid JSON. `levels`: how many brackets each message stands in.
+std::vector<Members> written_members(std::string_view text, int levels) {
+  std::vector<Members> counts(1);
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -51,18 +55,26 @@ std::vector<std::size_t> written_members(std::string_view text, int levels) {
       ++depth;
     } else if (c == ']' || c == '}') {
       --depth;
-    } else if (c == ':' && depth == levels + 1) {
-      ++counts.back();
+    } else if (c == ':') {
+      ++counts.back().all;
+      if (depth == levels + 1) ++counts.back().own;
     } else if (c == ',' && depth == levels && levels > 0) {
-      counts.push_back(0);
+      counts.emplace_back();
     }
   }
   return counts;
 }
 
+std::size_t kept_members(const Json& json) {
+  std::size_t count = json.is_object() ? json.size() : 0;
+  if (json.is_structured())
+    for (const Json& each : json) count += kept_members(each);
+  return count;
+}
+
 /// `oversized`: a number of the text that would be rounded. `members`: as they were written.
 RpcParsed read_message(Json json, const std::optional<std::string_view>& oversized,
-                       std::size_t members) {
+                       const Members& members) {
   if (!json.is_object()) return invalid_request("A message is a JSON object.");
   const bool has_id = json.contains("id");
   const Json id = has_id && is_request_id(json["id"]) ? json["id"] : Json(nullptr);
@@ -74,8 +86,11 @@ RpcParsed read_message(Json json, const std::optional<std::string_view>& oversiz
   if (has_id && id.is_null() && !is_response)
     return invalid_request("id must be a string or an integer.");
   // Which id is meant, nobody can tell; so the answer bears none.
-  if (has_id && members != json.size() && !is_response)
+  if (has_id && members.own != json.size() && !is_response)
     return invalid_request("The message has a member twice, such as id or method.");
+  // Likewise of the arguments: who looks at a call on its way may have read the other one.
+  if (has_id && members.all != kept_members(json) && !is_response)
+    return RpcFault{kRpcInvalidParams, "An object in params has a member twice.", nullptr, id};
   const bool is_notification = !has_id && json.contains("method") && json["method"].is_string();
   if (oversized && !is_notification && !is_response)
     return invalid_request(number_too_large("The message", *oversized).message, id);

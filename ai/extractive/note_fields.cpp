@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxKeyBytes = 48;
 constexpr std::size_t kMaxKeyWords = 5;
-constexpr std::size_t kMaxFound = 20000;
+constexpr std::size_t kMaxValuesFound = 20000;
 
 /// A line of the body without what begins a quote or a list item.
 struct FieldLine {
@@ -84,7 +84,7 @@ class FieldFinder {
 
   std::vector<FieldCandidate> run() {
     std::size_t at = note_.body_begin();
-    while (at < bytes_.size() && found_.size() < kMaxFound) {
+    while (at < bytes_.size() && found_.size() < kMaxValuesFound) {
       const auto stop = std::min(bytes_.size(), bytes_.find('\n', at));
       if (!is_code(at, stop)) take_line(field_line(bytes_, at, stop, note_));
       at = stop + 1;

@@ -57,6 +57,7 @@ TEST_CASE("a call in work when its session is ended is told so, and not that it 
   CHECK(endpoint.send("DELETE", "", session)->status() == 204);
 
   CHECK(plain->status() == 404);
+  CHECK(mcp_json(plain)["id"] == 7);
   CHECK(endpoint.dispatcher.held().back().call.cancel.is_cancelled());
 }
 

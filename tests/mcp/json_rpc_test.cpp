@@ -90,6 +90,18 @@ TEST_CASE("a request that has a member twice is refused without an id", "[mcp][B
     CHECK(fault->code == kRpcInvalidRequest);
     CHECK(fault->id.is_null());
   }
+  // Inside of the parameters the id is known.
+  for (
+      const char* text :
+      {R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"note_read","name":"note_delete"}})",
+       R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[{"b":{"c":1,"d":2,"c":3}}]}})"}) {
+    INFO(text);
+    const auto parsed = parse_rpc(text);
+    const auto* fault = std::get_if<RpcFault>(&parsed);
+    REQUIRE(fault != nullptr);
+    CHECK(fault->code == kRpcInvalidParams);
+    CHECK(fault->id == 1);
+  }
   CHECK(fault_code(R"({"jsonrpc":"2.0","id":"{\"id\":[1,","method":"a:\\","params":{"id":1}})") ==
         0);
   CHECK(message_of(R"({"jsonrpc":"2.0","method":"x","method":"y"})").method == "y");
