@@ -216,9 +216,12 @@ TEST_CASE("reading tools answer what their routes and commands answer",
                  {"note_read", kNote},
                  {"note_read", {{"path", "Home.md"}, {"include", {"tags", "links"}}}},
                  {"note_list", {{"path_glob", "meetings/**"}, {"limit", 2}}},
+                 {"note_list", {{"tag", "meeting"}, {"limit", 2}}},
                  {"note_outline", kNote},
                  {"note_exists", kNote},
                  {"vault_search", {{"q", "frost"}, {"limit", 3}}},
+                 {"vault_search", {{"q", "frost"}, {"mode", "lexical"}, {"path_glob", "inbox/**"}}},
+                 {"vault_search", {{"q", "water"}, {"tag", "meeting"}, {"limit", 3}}},
                  {"link_backlinks", {{"path", "people/Mei Tanaka.md"}}},
                  {"link_forward", kNote},
                  {"link_unresolved", {{"limit", 5}}},
@@ -336,6 +339,16 @@ TEST_CASE("the table of tools, routes and commands is that of the requirements",
     CHECK(ContractLine(tool).words() == words);
   }
   CHECK(ContractLine("note_outline").words() == "indx note outline");
+
+  // Its line names the route of note_read.
+  const TempFolder vault;
+  copy_sample(vault);
+  RunningServer server(vault);
+  const McpHttpClient client(server);
+  const auto reply = server.call("GET", "/v1/notes/Home.md?include=outline");
+  const Json outline = client.call("note_outline", kNote)["structuredContent"]["outline"];
+  CHECK_FALSE(outline.empty());
+  CHECK(stable_view(reply.body["data"]["outline"]) == stable_view(outline));
 }
 
 TEST_CASE("text alone and structured content alone tell the same, whatever the tool",
