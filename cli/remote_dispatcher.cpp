@@ -188,10 +188,9 @@ class RemoteDispatcher : public Dispatcher {
     const bool streams = progress && !call.is_async && (is_long || is_told);
     if (streams && call.keep && call.idempotency_key.empty()) {
       // A key is what makes the server go on with a job whose stream is gone.
-      SystemRandom random;
       Call kept = call;
-      kept.idempotency_key = new_ulid(SystemClock().now(), random);
-      return exchange(kept, false, progress);
+      kept.idempotency_key = fresh_key();
+      return exchange(std::move(kept), false, progress);
     }
     return exchange(call, call.is_async, streams ? progress : OnEvent());
   }
@@ -215,12 +214,18 @@ class RemoteDispatcher : public Dispatcher {
     return answer;
   }
 
-  /// Made again while nobody takes it, where somebody can be found who does.
-  Answer exchange(const Call& call, bool is_async, const OnEvent& progress) {
-    Answer answer = exchange_once(call, is_async, progress);
+  /// Made again while nobody takes it, where somebody can be found who does. A key lets a write
+  /// that went down with its server be made again: at the next one it is done once in all.
+  Answer exchange(Call call, bool is_async, const OnEvent& progress) {
     const auto& revive = wire_->target.revive;
+    const bool only_reads = call.operation->effect == Effect::Reads;
+    if (revive && !only_reads && call.idempotency_key.empty() &&
+        !call.input.contains("idempotency_key"))
+      call.idempotency_key = fresh_key();
+    const bool may_repeat = only_reads || !call.idempotency_key.empty();
+    Answer answer = exchange_once(call, is_async, progress);
     const auto until = SteadyClock::now() + kRevivalTime;
-    while (revive && !answer.result && was_not_taken(*call.operation, answer.result.error()) &&
+    while (revive && !answer.result && was_not_taken(answer.result.error(), may_repeat) &&
            SteadyClock::now() < until && revive(call.cancel)) {
       std::this_thread::sleep_for(kRevivalPause);
       answer = exchange_once(call, is_async, progress);
@@ -228,12 +233,17 @@ class RemoteDispatcher : public Dispatcher {
     return answer;
   }
 
+  static std::string fresh_key() {
+    SystemRandom random;
+    return new_ulid(SystemClock().now(), random);
+  }
+
   /// Whether nothing came of a call, or nothing that another one would do twice.
-  static bool was_not_taken(const Operation& operation, const Error& error) {
+  static bool was_not_taken(const Error& error, bool may_repeat) {
     if (error.reason == Reason::Draining) return true;
     if (error.reason != Reason::Unavailable || !error.details.is_object()) return false;
     const auto cause = error.details.value("cause", Json());
-    return cause == "connect" || (cause == "lost" && operation.effect == Effect::Reads);
+    return cause == "connect" || (cause == "lost" && may_repeat);
   }
 
   Answer exchange_once(const Call& call, bool is_async, const OnEvent& progress) {
