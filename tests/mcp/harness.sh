@@ -81,6 +81,7 @@ wait_for_answer() {
 
 start_model_server() {
   local port
+  : > "$logs/model.log"  # else the port of the run before may be read
   "${MCP_TEST_MODEL_SERVER:-$(dirname "$binary")/../tests/support/model_server}" --delay-ms "$1" > "$logs/model.log" 2>&1 &
   children+=($!)
   port=$(wait_for_line "$logs/model.log" 'listening on \([0-9]*\)')
