@@ -52,8 +52,10 @@ Status EngineJobs::check_may_stop(const std::string& kind, const Json& input) co
   const Operation* operation = operation_of(kind);
   if (!operation || principal_.has(Scope::VaultAdmin)) return {};
   INDX_TRY(check_scopes(*operation, principal_, operation->scopes));
-  if (!operation->extra_scopes) return {};
-  return check_scopes(*operation, principal_, operation->extra_scopes(input));
+  // What another version of the operation stored may be beyond this one, and ends all the same.
+  const auto readable = validate(operation->input, input);
+  if (!operation->extra_scopes || !readable) return {};
+  return check_scopes(*operation, principal_, operation->extra_scopes(*readable));
 }
 
 Status EngineJobs::check_may_stop(const JobId& id) {
@@ -201,21 +203,20 @@ Status EngineJobs::resume_kind(const std::string& what) {
 
 // ---- schedules
 
-Status EngineJobs::check_schedule_owner(const std::string& schedule) {
-  if (principal_.has(Scope::VaultAdmin)) return {};
-  for (const Schedule& other : INDX_TRY(read_schedules(core_)))
-    if (other.name == schedule && !may_see(other.owner.subject))
-      return make_error(Reason::Forbidden,
-                        cat("The schedule `", schedule, "` belongs to somebody else."),
-                        Json{{"name", schedule}});
-  return {};
+Result<std::optional<Schedule>> EngineJobs::own_schedule(const std::string& schedule) {
+  for (Schedule& there : INDX_TRY(read_schedules(core_))) {
+    if (there.name != schedule) continue;
+    if (may_see(there.owner.subject)) return std::optional(std::move(there));
+    return make_error(Reason::Forbidden,
+                      cat("The schedule `", schedule, "` belongs to somebody else."),
+                      Json{{"name", schedule}});
+  }
+  return std::optional<Schedule>();
 }
 
 Status EngineJobs::check_may_change(const std::string& schedule) {
-  INDX_TRY(check_schedule_owner(schedule));
-  for (const Schedule& there : INDX_TRY(read_schedules(core_)))
-    if (there.name == schedule) INDX_TRY(check_may_stop(there.kind, there.input));
-  return {};
+  const auto there = INDX_TRY(own_schedule(schedule));
+  return there ? check_may_stop(there->kind, there->input) : Status();
 }
 
 Result<std::vector<Schedule>> EngineJobs::schedules() {
@@ -225,7 +226,7 @@ Result<std::vector<Schedule>> EngineJobs::schedules() {
 }
 
 Result<std::vector<ScheduleSlot>> EngineJobs::slots(const std::string& schedule, int limit) {
-  INDX_TRY(check_schedule_owner(schedule));
+  INDX_TRY(own_schedule(schedule));
   return read_slots(core_, schedule, limit);
 }
 

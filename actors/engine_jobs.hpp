@@ -44,8 +44,9 @@ class EngineJobs : public Jobs {
   Status check_may_stop(const std::string& kind, const Json& input) const;
   Status check_may_stop(const JobId& id);
   Status check_kind(const std::string& what);
-  Status check_schedule_owner(const std::string& schedule);
-  /// Likewise for what stands there of a schedule.
+  /// nullopt: there is none; `forbidden`: it is another's.
+  Result<std::optional<Schedule>> own_schedule(const std::string& schedule);
+  /// As for a job of the schedule that there is.
   Status check_may_change(const std::string& schedule);
   ActBy by() const { return {std::string(name(principal_.surface)), principal_.subject}; }
 

@@ -331,7 +331,7 @@ Result<Output> run(Context& ctx, const Input& in) {
                           [&](AiInvocation& invocation) { return tag(ctx, in, invocation); });
 }
 
-/// `ai_tag: found tags for 13 of 52 notes, and wrote 13 notes.`
+/// `ai_tag: found tags for 13 of 52 notes, and wrote 13.`
 std::string told(const Json&, const Json& output) {
   const auto suggestions = output.value("suggestions", Json::array());
   const auto with_tags = std::count_if(suggestions.begin(), suggestions.end(), [](const Json& one) {
@@ -341,7 +341,7 @@ std::string told(const Json&, const Json& output) {
       output.value("scope_resolved", Json::object()).value("count", suggestions.size());
   const auto applied = output.find("applied");
   return cat("ai_tag: found tags for ", with_tags, " of ", notes, notes == 1 ? " note" : " notes",
-             applied == output.end() ? ", and wrote none of them; `apply` does."
+             applied == output.end() ? "; nothing was written, that takes `apply`."
                                      : cat(", and wrote ", applied->size(), '.'));
 }
 

@@ -351,6 +351,14 @@ TEST_CASE("the summary says what counts, in words that fit the number", "[mcp][B
                                  {"source", "extractive"},
                                  {"warnings", Json::array()}}) ==
         "ai_summarize: notes in scope 3, source extractive.");
+  Json tagged = {{"scope_resolved", {{"count", 2}}},
+                 {"suggestions",
+                  {{{"path", "a.md"}, {"tags", {{{"tag", "x"}}}}},
+                   {{"path", "b.md"}, {"tags", Json::array()}}}}};
+  CHECK(summary("ai_tag", tagged) ==
+        "ai_tag: found tags for 1 of 2 notes; nothing was written, that takes `apply`.");
+  tagged["applied"] = Json::array({{{"path", "a.md"}}});
+  CHECK(summary("ai_tag", tagged) == "ai_tag: found tags for 1 of 2 notes, and wrote 1.");
   const Json counts = {
       {"notes", 5}, {"files", 7}, {"tags", 2}, {"links", 9}, {"unresolved_links", 1}};
   CHECK(summary("vault_status", {{"counts", counts}, {"indexing", {{"state", "idle"}}}}) ==
